@@ -6,11 +6,11 @@ import type { Services } from '../services.ts';
 const PAUSE_MS = 60_000;
 
 /**
- * Clears rows away that nobody needs any more, so that no table grows for ever. One part is cleared after the other: each chore
- * that has something left does a part of it in its turn. One that has nothing left, or fails, has its next turn when the pause
- * is over, however long another goes on.
- * @param pauseMs a minute unless told
- * @returns stops it, when the part that is being cleared is done
+ * Deletes rows that are no longer needed, so that no table grows forever. Chores run one after the other, in rounds:
+ * each processes one batch per round until it has none left. A chore that is finished or has failed runs again after
+ * the pause, even if another one takes longer.
+ * @param pauseMs a minute by default
+ * @returns stops it once the current batch is done
  */
 export function startHousekeeping(
   services: Services,
@@ -21,44 +21,44 @@ export function startHousekeeping(
   const chores = {
     'expired sessions': services.sessions.clearExpired,
     'expired developer sessions': services.developers.clearExpired,
-    'expired links to new passwords': services.developerPasswords.clearExpired,
+    'expired password reset links': services.developerPasswords.clearExpired,
     'expired API tokens': services.apiTokens.clearExpired,
     'expired access tokens': services.accessTokens.clearExpired,
-    'what the authorization server need not remember': services.authorizations.clearExpired,
-    'clients that registered themselves and are not used': services.oauthClients.clearUnused,
-    'agents that nobody has claimed, and expired credentials': services.agents.clearExpired,
+    'expired records of the authorization server': services.authorizations.clearExpired,
+    'unused clients that registered themselves': services.oauthClients.clearUnused,
+    'unclaimed agents and expired credentials': services.agents.clearExpired,
     'signing keys to rotate': services.signingKeys.maintain,
-    'answers of repeated requests': services.idempotency.clearExpired,
-    'expired agent tokens and old payments of machines': services.machinePayments.clearExpired,
-    'nonces whose days are over': services.signatures.clearExpired,
-    'events whose days are over': services.events.clearExpired,
-    'old deliveries of webhooks': services.webhooks.clearExpired,
+    'responses of repeated requests': services.idempotency.clearExpired,
+    'expired tokens and old payments of machines': services.machinePayments.clearExpired,
+    'expired nonces': services.signatures.clearExpired,
+    'expired events': services.events.clearExpired,
+    'old webhook deliveries': services.webhooks.clearExpired,
     'windows of rate limits': services.limits.clearExpired,
-    'old notices of payments': services.settlement.clearExpired,
-    'checkouts that were never paid': services.checkouts.clearExpired,
-    'payments without a notice': services.reconciliation.run,
+    'old payment events': services.settlement.clearExpired,
+    'unpaid checkouts': services.checkouts.clearExpired,
+    'payments without an event': services.reconciliation.run,
     'subscriptions to end': services.planSubscriptions.endUnwanted,
-    'contents of no file': services.files.clearContents,
-    'mails that are old files': services.mails.clearOld,
-    'mails that could not be sent': services.mails.maintainFailed,
+    'contents without a file': services.files.clearContents,
+    'old mail files': services.mails.clearOld,
+    'failed mails': services.mails.maintainFailed,
     'lost nodes': services.cluster.clearLost,
     'networks of VPNs and proxies': services.vpn.refresh,
     'secrets from before a rotation': services.applications.clearPreviousSecrets,
     'webhook secrets from before a rotation': services.webhooks.clearPreviousSecrets,
     'deleted applications': () => clearDeletedApplication(services),
     'secrets under an old master key': services.applications.reseal,
-    'licence keys under an old master key': services.licenses.reseal,
+    'license keys under an old master key': services.licenses.reseal,
     'session ids under an old master key': services.sessions.reseal,
     'webhook secrets under an old master key': services.webhooks.reseal,
     'signing keys under an old master key': services.signingKeys.reseal,
     'client secrets under an old master key': services.oauthClients.reseal,
     'receivers of security events under an old master key': services.securityEvents.reseal,
-    'answers of repeated requests under an old master key': services.idempotency.reseal,
-    'mails that wait under an old master key': services.mails.reseal,
-    'mails that could not be sent under an old master key': services.mails.resealFailed,
+    'responses of repeated requests under an old master key': services.idempotency.reseal,
+    'waiting mails under an old master key': services.mails.reseal,
+    'failed mails under an old master key': services.mails.resealFailed,
   };
 
-  /** What chores have cleared that are not at their end. */
+  /** What unfinished chores have cleared so far. */
   const cleared = new Map<string, number>();
 
   function logCleared(chore: string): void {
@@ -76,7 +76,7 @@ export function startHousekeeping(
         return true;
       }
     } catch (error) {
-      logger.warn({ chore, err: error }, 'a chore of housekeeping was put off');
+      logger.warn({ chore, err: error }, 'a housekeeping chore failed and will be retried');
     }
     logCleared(chore);
     return false;
@@ -110,9 +110,10 @@ export function startHousekeeping(
 }
 
 /**
- * Clears some rows of the application that was deleted first; of the next one, where something is wrong with the rows of that.
+ * Clears one batch of the application that was deleted first, or of the next one if the database refuses to delete its
+ * rows.
  * @returns how many; 0 when no application is left to clear
- * @throws what was wrong, when nothing else is left to clear
+ * @throws that error, when nothing else is left to clear
  */
 export async function clearDeletedApplication(services: Services): Promise<number> {
   const faults = new Map<string, unknown>();

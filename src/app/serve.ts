@@ -6,8 +6,9 @@ import { systemRandom } from '../platform/random.ts';
 import { startService, type RunningService } from './service.ts';
 
 /**
- * Starts the service, and makes the demo application where it is wanted: without that one the service serves all the same.
- * @returns the service, and what the terminal shows of the demo, empty without one
+ * Starts the service, and prepares the demo application if it is enabled. A failure of the demo does not stop the
+ * service.
+ * @returns the service, and the terminal output of the demo, empty without one
  * @throws StartupError one line that says what is wrong
  */
 export async function serve(

@@ -20,8 +20,8 @@ import { StartupError } from '../platform/startup-error.ts';
 import type { Services } from '../services.ts';
 
 /**
- * The clock, what the machine takes the time to be, the randomness, the hashing of passwords, two paces and the deadline; the
- * service's own when left out.
+ * Replaceable parts for tests: the clock, the machine's time, randomness, password hashing, two intervals and the
+ * deadline. By default, the service's own.
  */
 export interface Sources {
   readonly clock?: Clock;
@@ -33,11 +33,11 @@ export interface Sources {
   readonly deadlineMs?: number;
 }
 
-/** A service that listens. */
+/** A running service. */
 export interface RunningService {
-  /** `{base_url}`: the configured one, otherwise the address it listens on. */
+  /** `{base_url}`: the configured one, otherwise the address of the listening socket. */
   readonly baseUrl: string;
-  /** Where MQTT over TCP listens; undefined without MQTT_PORT. */
+  /** The port of MQTT over TCP; undefined without MQTT_PORT. */
   readonly mqttPort: number | undefined;
   readonly services: Services;
   readonly database: Database;
@@ -62,17 +62,17 @@ export async function startService(
       const drain = prepareDrain(server, sources.lingerMs);
       const membership = services.cluster.join();
       opened.defer(() => membership.leave());
-      // Before anybody connects, so that whoever is let in misses nothing.
+      // Before any client connects, so that connected clients miss no event.
       const relay = await services.relay.start();
       opened.defer(() => relay.stop());
       const brokerFeed = await services.brokerFeed?.start();
       opened.defer(() => brokerFeed?.stop());
-      // Together, because each of them may take most of the time that there is.
+      // Concurrently, because each of them may take most of the available time.
       const serving: (() => unknown)[] = [];
       opened.defer(() => together(serving));
       const realtime = services.realtime.start();
       serving.push(() => realtime.stop());
-      // Before any request, for which there must be a queue to put its mail into.
+      // Before any request, because requests enqueue mail.
       const mails = await services.mails.start();
       serving.push(() => mails.stop());
       const mqttListener = await listenForMqtt(services, config);
@@ -120,14 +120,14 @@ export async function withServices(
   });
 }
 
-/** What a service is made of. */
+/** The parts of a service. */
 interface Parts extends Composition {
   readonly database: Database;
-  /** Ends what was opened and started, the last of it first. */
+  /** Closes what was opened and started, in reverse order. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Ends what was opened and started when anything fails on the way. */
+/** Closes what was opened and started if a later step fails. */
 async function withDatabase<Result>(
   config: Config,
   logger: Logger,
@@ -197,7 +197,7 @@ async function withDatabase<Result>(
   }
 }
 
-/** Ends several things at the same time. @throws when one of them does, after all have ended */
+/** Ends several parts concurrently. @throws the first error, after all have ended */
 async function together(ends: readonly (() => unknown)[]): Promise<void> {
   const ended = await Promise.allSettled(ends.map(async (end) => end()));
   for (const each of ended) if (each.status === 'rejected') throw each.reason;
@@ -208,7 +208,7 @@ interface MqttListener {
   close(): void;
 }
 
-/** Listens for MQTT over TCP, where the configuration wants it. Connections end with the services. */
+/** Listens for MQTT over TCP, if configured. Connections end with the services. */
 async function listenForMqtt(
   { realtime }: Services,
   { host, mqttPort }: Config,
@@ -219,7 +219,7 @@ async function listenForMqtt(
     try {
       realtime.acquireMqttSlot({ address: canonicalAddress(remoteAddress) ?? remoteAddress }).serve(socket);
     } catch {
-      // Before CONNECT, MQTT has no way to say that there is no room.
+      // Before CONNECT, MQTT cannot report that the node is full.
       socket.destroy();
     }
   });
@@ -248,7 +248,7 @@ async function listen(
         `${setting} ${port} may not be used by this account: set ${setting} to one above 1023`,
       );
     }
-    throw new StartupError(`HOST ${host} cannot be listened on (${code})`);
+    throw new StartupError(`HOST ${host} cannot be used (${code})`);
   }
 }
 

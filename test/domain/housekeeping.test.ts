@@ -40,8 +40,8 @@ test('each chore does a part in rotation, and reports once what it has cleared',
     'sessions nonces events limits sessions nonces events sessions events sessions',
   );
   expect(lines).toEqual([
-    { chore: 'nonces whose days are over', rows: 1000 },
-    { chore: 'events whose days are over', rows: 10 },
+    { chore: 'expired nonces', rows: 1000 },
+    { chore: 'expired events', rows: 10 },
     { chore: 'expired sessions', rows: 2007 },
   ]);
 });
@@ -87,7 +87,7 @@ test('one that fails reports what it had cleared, waits for the pause and delays
   expect(lines).toEqual([
     { chore: 'expired sessions', err },
     { chore: 'expired sessions', rows: 10 },
-    { chore: 'nonces whose days are over', rows: 2 },
+    { chore: 'expired nonces', rows: 2 },
   ]);
   expect(responses).toEqual([10]);
 });

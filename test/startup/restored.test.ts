@@ -118,7 +118,7 @@ test(
     const first = await runToEnd(environment, 'src/app/commands/restored.ts');
     expect(first).toMatchObject({ code: 0, stderr: '' });
     for (const line of [
-      /^ +1 {2}events that were not published are set aside$/m,
+      /^ +1 {2}unpublished events are set aside$/m,
       /^ +1 {2}deliveries of webhooks are parked$/m,
       /^ +1 {2}deliveries of security events are parked$/m,
       /^ +1 {2}mails are parked$/m,

@@ -17,45 +17,46 @@ import { tokenDigest } from '../../foundation/tokens/tokens.ts';
 import { changedMail, noAccountMail, resetMail } from './mails.ts';
 import * as store from './password-reset-store.ts';
 
-/** How long the link of a mail works. */
+/** How long a mailed link works. */
 const RESET_MS = 60 * 60 * 1000;
 
 const CLEARED_AT_ONCE = 1000;
 
-/** How developers change their passwords, get new ones by mail, and end what they have signed in to. */
+/** Changes and resets of developers' passwords, and the end of their sign-ins. */
 export interface DeveloperPasswords {
   /**
-   * Mails a link to whoever reads the mail of an address; where no account has it, the mail says so.
-   * @throws ApiError TOO_MANY_REQUESTS; VALIDATION_FAILED where no mail can be sent to it
+   * Mails a link to an address; if no account has the address, the mail says so.
+   * @throws ApiError TOO_MANY_REQUESTS; VALIDATION_FAILED for an address that cannot receive mail
    */
   requestReset(email: string, client: Client): Promise<void>;
-  /** Whether a password is one that an account may have. */
+  /** Whether an account may have this password. */
   canBeChosen(password: string): boolean;
-  /** What a link is for; undefined when it is used, has expired or was never sent. */
+  /** The reset that a link allows; undefined when it was used, has expired or was never sent. */
   resetOf(token: string): Promise<PasswordReset | undefined>;
   /**
-   * Replaces the password of whoever was sent a link, and ends everything that was signed in to.
-   * @param endAccess whether to end what acts for the account too; undefined for where its address was not verified before
+   * Replaces the password with the token of a mailed link, and ends all sign-ins.
+   * @param endAccess whether to also revoke what acts for the account; by default, only if the address was not verified
+   * before
    * @throws ApiError INVALID_RESET_TOKEN, TOO_MANY_REQUESTS
    */
   reset(token: string, password: string, endAccess: boolean | undefined, client: Client): Promise<void>;
   /**
-   * Replaces the password of whoever knows it, and ends everything that was signed in to but the session that acts.
+   * Replaces the password after checking the current one, and ends all sign-ins except the session of the request.
    * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS
    */
   change(actor: Actor, passwords: { readonly current: string; readonly next: string }): Promise<void>;
   /**
-   * Ends everything that the developer has signed in to but the session that acts.
-   * @returns how many sessions of the API there were
+   * Ends all sign-ins of the developer except the session of the request.
+   * @returns how many sessions of the API it ended
    */
   endOtherSessions(actor: Actor): Promise<number>;
-  /** Deletes some links that have expired. @returns how many */
+  /** Deletes one batch of expired links. @returns how many */
   clearExpired(): Promise<number>;
 }
 
 export interface PasswordReset {
   readonly email: string;
-  /** Whether somebody had proved to read mail of the address before: if not, anybody may have opened the account. */
+  /** Whether the address was verified before: if not, anyone may have created the account. */
   readonly emailVerified: boolean;
   readonly accountCreatedAt: Date;
 }
@@ -107,7 +108,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const now = clock.now();
       const linkEndsAt = new Date(now.getTime() + RESET_MS);
       await knex.transaction(async (trx) => {
-        // The same work whether there is an account or not.
+        // The same work with and without an account, so that its time reveals nothing.
         const found = await developers.find(trx, email);
         // Accounts may be older than this rule.
         const account = found && isMailAddress(found.email) ? found : undefined;
@@ -118,7 +119,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
           expires_at: linkEndsAt,
         });
         const web = addresses.web();
-        // To the account's own: an address that is the same in lower case, as U+212A is a k, may be another mailbox's.
+        // The account's own address: one that is only equal in lower case (U+212A becomes k) may be another mailbox.
         const to = account?.email ?? email;
         const text = account ? resetMail(web, token) : noAccountMail(web);
         await mails.enqueue(trx, { to, ...text, kind: 'password-reset', linkEndsAt });
@@ -140,7 +141,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const endsAccess = endAccess ?? !profile.emailVerified;
       await inOneTransaction(async (trx) => {
         if (endsAccess) await deps.agents.withdrawConfirmations(trx, developerId);
-        // Before its links: others, with other links, lock them in this order too.
+        // Before its links: other requests with other links lock in the same order.
         await developers.lockSignInsForUpdate(trx, developerId);
         if (!(await store.takePasswordReset(trx, tokenDigest(token))))
           throw new ApiError('INVALID_RESET_TOKEN');
@@ -168,7 +169,7 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       if (!who) throw invalid();
       const passwordHash = await developers.hashPassword(next);
       await knex.transaction(async (trx) => {
-        // Somebody may have replaced it since it was looked at: then it is nobody's.
+        // A concurrent request may have replaced the password since it was checked.
         if ((await developers.lockSignInsForUpdate(trx, developerId)) !== who.generation) throw invalid();
         await store.deletePasswordResetsOf(trx, developerId);
         await developers.replacePassword(trx, developerId, passwordHash);

@@ -8,38 +8,38 @@ export function resetMail(web: string, token: string): Text {
   const { host } = new URL(web);
   return {
     subject: `Choose a new password for ${host}`,
-    text: `Somebody, probably you, has asked for a new password for the account of this mail address at ${host}.
+    text: `Someone, probably you, requested a new password for the account with this email address at ${host}.
 
-Choose it on this page, within an hour:
+Choose it on this page within one hour:
 
 ${web}/account/password/${token}
 
-If it was not you, do nothing: the password stays as it is.
+If it was not you, do nothing. Your password does not change.
 `,
   };
 }
 
-/** What whoever has asked is told of an address that no account has. */
+/** The mail to an address without an account. */
 export function noAccountMail(web: string): Text {
   const { host } = new URL(web);
   return {
-    subject: `There is no account of yours at ${host}`,
-    text: `Somebody, probably you, has asked for a new password at ${host}. There is no account of this mail address: perhaps it was
-opened with another one.
+    subject: `You have no account at ${host}`,
+    text: `Someone, probably you, requested a new password at ${host}. There is no account with this email address. You
+may have used another one.
 
 If it was not you, do nothing.
 `,
   };
 }
 
-/** Tells the owner of an account what has happened to it. */
+/** The mail to the owner of an account whose password was changed. */
 export function changedMail(web: string): Text {
   const { host } = new URL(web);
   return {
     subject: `Your password for ${host} was changed`,
-    text: `The password of the account of this mail address at ${host} was changed, and every session was ended.
+    text: `The password of your account at ${host} was changed, and all sessions were ended.
 
-If it was not you, ask for a new one at once, and say there that everything that acts for the account shall end:
+If it was not you, choose a new one immediately, and revoke all other access to the account on the same page:
 
 ${web}/account/password
 `,

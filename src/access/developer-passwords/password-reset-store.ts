@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 export interface PasswordResetRow {
   readonly token_digest: Buffer;
-  /** Null where there is no account of the address. */
+  /** Null if no account has the address. */
   readonly developer_id: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
@@ -12,7 +12,7 @@ export async function insertPasswordReset(trx: Knex.Transaction, row: PasswordRe
   await trx('password_resets').insert(row);
 }
 
-/** One that has not expired. */
+/** @returns undefined for an expired link */
 export async function findPasswordReset(
   db: Knex,
   tokenDigest: Buffer,
@@ -24,7 +24,7 @@ export async function findPasswordReset(
     .first();
 }
 
-/** Uses one up. @returns whether it had not been used before */
+/** Uses up a link. @returns whether it was unused */
 export async function takePasswordReset(trx: Knex.Transaction, tokenDigest: Buffer): Promise<boolean> {
   return (await trx('password_resets').where({ token_digest: tokenDigest }).delete()) === 1;
 }

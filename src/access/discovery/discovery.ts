@@ -7,15 +7,15 @@ import { serverMetadata } from './server-metadata.ts';
 import { SKILLS_PATH, skillIndex } from './skills.ts';
 import type { Sources } from './sources.ts';
 
-/** A document that anybody may read. */
+/** A public document. */
 export interface Published {
   readonly mediaType: string;
   readonly text: string;
 }
 
-/** Documents by which programs find out what is here, built from the configuration and the contract. */
+/** Documents by which programs discover the service, built from the configuration and the contract. */
 export interface Discovery {
-  /** Where there is a document. */
+  /** The paths of the documents. */
   readonly paths: readonly string[];
   /**
    * @param path one of `paths`
@@ -24,7 +24,7 @@ export interface Discovery {
   read(path: string, host: string | undefined): Promise<Published>;
 }
 
-/** The addresses of all documents. */
+/** The paths of all documents. */
 export const DISCOVERY_PATHS = [
   RESOURCE_METADATA_PATH,
   `${RESOURCE_METADATA_PATH}${MCP_PATH}`,
@@ -50,7 +50,7 @@ export async function createDiscovery(sources: Sources): Promise<Discovery> {
   const { addresses } = sources;
   const fill = await loadGuides();
   const guides = () => fill(addresses, sources.trustsIssuers);
-  // It is long, and stays as it is once the address is known.
+  // Cached, because it is long and does not change once the base URL is known.
   let openapi: Published | undefined;
 
   const documents: Readonly<

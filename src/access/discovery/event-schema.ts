@@ -1,21 +1,23 @@
 import type { Sources } from './sources.ts';
 
-/** What the event `agent-revoked` holds, in a Security Event Token (RFC 8417): the page behind its name. */
+/** The schema of the event `agent-revoked` in a Security Event Token (RFC 8417), served at the URI of the event. */
 export function agentRevokedSchema({ agentRevoked }: Pick<Sources, 'agentRevoked'>): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: agentRevoked(),
     title: 'agent-revoked',
     description:
-      'An agent was revoked: nothing that it holds is good any more. The token that carries the event names the agent in `sub_id` (RFC 9493): by `iss` and `sub` where an issuer has asserted its identity, otherwise by its identifier. A token that this service takes from an issuer needs no members here.',
+      'An agent was revoked, and its credentials are no longer valid. The `sub_id` of the token (RFC 9493) ' +
+      'identifies the agent: by `iss` and `sub` if an issuer asserted its identity, otherwise by its id. In a token ' +
+      'that an issuer sends to this service, all members of the event are optional.',
     type: 'object',
     properties: {
       agent_id: { type: 'string', description: 'The agent, in tokens that this service sends.' },
       initiating_entity: {
         enum: ['admin', 'user', 'policy', 'system'],
-        description: 'Who has revoked it (CAEP).',
+        description: 'Who revoked the agent (CAEP).',
       },
-      event_timestamp: { type: 'integer', description: 'When, in seconds since 1970 (CAEP).' },
+      event_timestamp: { type: 'integer', description: 'The time, in seconds since 1970 (CAEP).' },
       reason: { type: 'string' },
     },
   };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Addresses } from '../../foundation/addresses/addresses.ts';
 
-/** Texts for agents, made for this installation. */
+/** Texts for agents, with the addresses of this installation. */
 export interface Guides {
   readonly auth: string;
   readonly skill: string;
@@ -19,7 +19,7 @@ export async function loadGuides(): Promise<(addresses: Addresses, trustsIssuers
   };
 }
 
-/** Addresses go in the place of their names; what is between the comments `issuers` stays where issuers are trusted. */
+/** Replaces the placeholders of addresses. Sections between `issuers` comments remain only if issuers are trusted. */
 function fillIn(template: string, addresses: Addresses, trustsIssuers: boolean): string {
   const [start, ...marked] = template.split('<!-- issuers -->\n\n');
   const parts = marked.map((part) => {

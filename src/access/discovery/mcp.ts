@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { RESOURCE_METADATA_PATH } from '../../foundation/addresses/addresses.ts';
 import type { Sources } from './sources.ts';
 
-/** Where a client of MCP finds the endpoint and how to speak to it, before it connects (SEP-2127). */
+/** How an MCP client finds the endpoint and which versions it supports, before it connects (SEP-2127). */
 export async function serverCard({ addresses, contract, mcp }: Sources): Promise<object> {
   const { title, version } = contract().info;
   return {
@@ -22,7 +22,7 @@ export async function serverCard({ addresses, contract, mcp }: Sources): Promise
   };
 }
 
-/** The tool manifest: the card, what the server says of itself when a client connects, and the tools. */
+/** The tool manifest: the server card, the server's description and the tools. */
 export async function manifest(sources: Sources): Promise<object> {
   const { addresses, contract, mcp } = sources;
   const { $schema: _schema, ...card } = (await serverCard(sources)) as Record<string, unknown>;
@@ -42,7 +42,7 @@ export async function manifest(sources: Sources): Promise<object> {
   };
 }
 
-/** What this host has for agents (AI Catalog): the way from its name to the card. */
+/** What this host offers to agents (AI Catalog), with a link to the server card. */
 export function catalog(sources: Sources): object {
   const { addresses } = sources;
   const { title } = sources.contract().info;
@@ -73,7 +73,7 @@ export function catalog(sources: Sources): object {
   };
 }
 
-/** The name in reverse-DNS form. An address in numbers belongs to no domain. */
+/** The name in reverse-DNS form. A literal address belongs to no domain. */
 function serverName(webUrl: string): string {
   return `${publisher(webUrl).split('.').reverse().join('.')}/latchkey`;
 }

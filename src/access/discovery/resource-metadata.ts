@@ -1,13 +1,13 @@
 import { operationsOf, type MarkedOperation, type Sources } from './sources.ts';
 
-/** Whose operations a token of the authorization server can be for. */
+/** The security schemes that accept tokens of the authorization server. */
 const DELEGABLE = ['DeveloperToken', 'AgentToken'];
-/** Without it no tool is called, whatever scopes its operation asks for besides. */
+/** Required for every tool, in addition to the scopes of its operation. */
 const MCP_SCOPE = 'agent:execute';
 
 /**
  * The metadata of the API as a protected resource (RFC 9728).
- * @param resource `{base_url}` or `{web_url}`: clients compare it with the address that they have asked
+ * @param resource `{base_url}` or `{web_url}`: clients compare it with the address that they requested
  */
 export async function apiResource(sources: Sources, resource: string): Promise<object> {
   const wanted = operationsOf(sources.contract())
@@ -16,7 +16,9 @@ export async function apiResource(sources: Sources, resource: string): Promise<o
   return metadata(sources, { resource, name: 'Latchkey', wanted });
 }
 
-/** The metadata of the MCP endpoint: its scopes are those of its tools, because clients ask for all that they find here. */
+/**
+ * The metadata of the MCP endpoint. It lists only the scopes of tools, because clients request every scope listed here.
+ */
 export async function mcpResource(sources: Sources): Promise<object> {
   const tools = operationsOf(sources.contract()).filter((operation) => operation['x-mcp-tool']);
   const wanted = [MCP_SCOPE, ...tools.flatMap(scopesOf)];
@@ -30,7 +32,7 @@ function scopesOf(operation: MarkedOperation): readonly string[] {
 interface Resource {
   readonly resource: string;
   readonly name: string;
-  /** Scopes that its operations ask for. */
+  /** The scopes of its operations. */
   readonly wanted: readonly string[];
 }
 

@@ -6,8 +6,8 @@ const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /**
- * The metadata of the authorization server (RFC 8414, OpenID Connect Discovery): what it says of itself, and how agents
- * provision themselves (auth.md v0.1).
+ * The metadata of the authorization server (RFC 8414, OpenID Connect Discovery), with the registration of agents
+ * (auth.md v0.1).
  */
 export async function serverMetadata(sources: Sources): Promise<ServerMetadata> {
   const { addresses, trustsIssuers, agentRevoked } = sources;
@@ -15,7 +15,7 @@ export async function serverMetadata(sources: Sources): Promise<ServerMetadata> 
   const grantTypes = own['grant_types_supported'] as readonly string[];
   return {
     ...own,
-    // The assertions that this grant takes are those of trusted issuers.
+    // Only trusted issuers sign the assertions of this grant.
     grant_types_supported: grantTypes.filter((type) => trustsIssuers || type !== JWT_BEARER),
     ...(trustsIssuers && { authorization_grant_profiles_supported: [ID_JAG_PROFILE] }),
     service_documentation: `${addresses.web()}/auth.md`,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The folder of skills that agents look for. */
+/** The folder where agents look for skills. */
 export const SKILLS_PATH = '/.well-known/agent-skills';
 
 /**
  * The index of the published skills (Agent Skills Discovery 0.2.0).
- * @param skills the text of each by its name
+ * @param skills the texts of the skills by name
  */
 export function skillIndex(skills: Readonly<Record<string, string>>): object {
   return {

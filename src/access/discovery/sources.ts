@@ -1,12 +1,12 @@
 import type { Addresses } from '../../foundation/addresses/addresses.ts';
 
-/** What the contract says, as far as discovery reads it. */
+/** The parts of the contract that discovery reads. */
 export interface ContractDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly paths?: Readonly<Record<string, object | undefined>>;
 }
 
-/** An operation of the contract with the marks that discovery reads. */
+/** An operation of the contract with the extensions that discovery reads. */
 export interface MarkedOperation {
   readonly operationId: string;
   readonly security?: readonly Readonly<Record<string, unknown>>[];
@@ -23,18 +23,18 @@ export type ServerMetadata = Readonly<Record<string, unknown>> & {
 /** What the published documents are built from. */
 export interface Sources {
   readonly addresses: Addresses;
-  /** The contract, at the address where it is served. */
+  /** The contract as it is served. */
   readonly contract: () => ContractDocument;
-  /** The MCP endpoint: its tools as it lists them, and the versions of the protocol that it speaks. */
+  /** The MCP endpoint: its tools as it lists them, and its protocol versions. */
   readonly mcp: {
     readonly tools: readonly object[];
     readonly protocolVersions: () => Promise<readonly string[]>;
   };
-  /** What the authorization server says of itself. */
+  /** The authorization server's own metadata. */
   readonly authorizationServer: () => Promise<ServerMetadata>;
-  /** Whether agents may bring assertions of an issuer. */
+  /** Whether any issuer of assertions is trusted. */
   readonly trustsIssuers: boolean;
-  /** The event that tells of an agent's revocation. */
+  /** The event type of an agent's revocation. */
   readonly agentRevoked: () => string;
 }
 

@@ -1,25 +1,28 @@
 import type { Knex } from 'knex';
 
-/** What is done to the rows of some tables. */
+/** A change to the rows of some tables. */
 export interface RestorationStep {
-  /** What it does, for the operator. */
+  /** The step in words, for the operator. */
   readonly what: string;
   readonly tables: readonly string[];
   readonly sql: string;
 }
 
-/** Of a job's states, those before its end. */
+/** The job states before the end. */
 const UNFINISHED = `state < 'completed'`;
 
-/** What is due to an outside receiver, and was perhaps sent after the copy was made: it waits until an operator lets it go. */
+/**
+ * Data that are due to an external receiver, and may have been sent after the copy was made: they wait until an
+ * operator releases them.
+ */
 export const PARKED: readonly RestorationStep[] = [
   {
-    what: 'events that were not published are set aside',
+    what: 'unpublished events are set aside',
     tables: ['events'],
     sql: `update events set fault = 'parked: the database was restored' where position is null and fault is null`,
   },
   {
-    what: 'the broker outside gets nothing of what was published before',
+    what: 'the external broker gets no earlier events',
     tables: ['relay_positions'],
     sql: `update relay_positions set position = (select position from relay_positions where name = 'log')
           where name = 'broker' and position >= 0`,
@@ -42,25 +45,25 @@ export const PARKED: readonly RestorationStep[] = [
           where name = 'mails' and ${UNFINISHED} and start_after < 'infinity'`,
   },
   {
-    what: 'mails that could not be sent are not tried again',
+    what: 'failed mails are not retried',
     tables: ['failed_mails'],
     sql: 'update failed_mails set retry = false where retry',
   },
   {
-    what: 'requests for deliveries are forgotten',
+    what: 'scheduled deliveries are deleted',
     tables: [],
     sql: `delete from pgboss.job where name <> 'mails' and ${UNFINISHED}`,
   },
 ];
 
-/** What grants access, and was perhaps ended, revoked or used after the copy was made. */
+/** Data that grant access, and may have been ended, revoked or used after the copy was made. */
 export const ENDED: readonly RestorationStep[] = [
   {
     what: 'sessions of users are ended',
     tables: ['sessions'],
     sql: `update sessions set ended_at = :now, end_reason = 'ended' where ended_at is null`,
   },
-  { what: 'identifiers of sessions are forgotten', tables: ['session_ids'], sql: 'delete from session_ids' },
+  { what: 'identifiers of sessions are deleted', tables: ['session_ids'], sql: 'delete from session_ids' },
   {
     what: 'sessions of developers are ended',
     tables: ['developer_sessions'],
@@ -94,27 +97,27 @@ export const ENDED: readonly RestorationStep[] = [
           where completed_at is null and rejected_at is null`,
   },
   {
-    what: 'consents to the word of agent issuers are ended',
+    what: 'consents to agent issuers are ended',
     tables: ['agent_delegations'],
     sql: 'delete from agent_delegations',
   },
   {
-    what: 'links to new passwords are ended',
+    what: 'password reset links are ended',
     tables: ['password_resets'],
     sql: 'delete from password_resets',
   },
   {
-    what: 'tokens that machines have paid for are ended',
+    what: 'tokens from machine payments are ended',
     tables: ['machine_payments'],
     sql: 'update machine_payments set token_digest = null, expires_at = null where token_digest is not null',
   },
-  { what: 'processes of the past are forgotten', tables: ['nodes'], sql: 'delete from nodes' },
+  { what: 'earlier nodes are deleted', tables: ['nodes'], sql: 'delete from nodes' },
 ];
 
-/** Tables whose rows stay as they are, with the reason. */
+/** Tables whose rows are kept, with the reason. */
 export const KEPT: readonly (readonly [reason: string, tables: readonly string[]])[] = [
   [
-    "what the copy holds of the service's data is what was restored",
+    'the data of the service itself',
     [
       'agents',
       'application_usage',
@@ -136,11 +139,11 @@ export const KEPT: readonly (readonly [reason: string, tables: readonly string[]
     ],
   ],
   [
-    'the processor is asked about purchases, and may send its messages again',
+    'reconciliation queries the processor, which may also repeat its messages',
     ['checkouts', 'invoices', 'payment_notices', 'payment_reversals', 'plan_subscriptions'],
   ],
   [
-    'the test processor is part of the database: its money was restored with it',
+    'the test processor is part of the database: its payments were restored with it',
     [
       'test_checkouts',
       'test_credits',
@@ -152,21 +155,18 @@ export const KEPT: readonly (readonly [reason: string, tables: readonly string[]
     ],
   ],
   [
-    'endpoints and receivers are settings: what waits for them is parked',
+    'endpoints and receivers are settings: only their deliveries are parked',
     ['security_event_receivers', 'webhooks'],
   ],
-  [
-    'the more of them are remembered, the less can be sent again',
-    ['idempotency_keys', 'nonces', 'used_assertions'],
-  ],
+  ['they prevent requests from being processed twice', ['idempotency_keys', 'nonces', 'used_assertions']],
   ['their windows end within an hour', ['rate_limits']],
-  ['keys of the installation: what was sealed under them must be opened', ['data_keys', 'signing_keys']],
-  ['contents that are missing or too many are found by housekeeping', ['blobs']],
+  ['keys of the installation: they decrypt the restored data', ['data_keys', 'signing_keys']],
+  ['housekeeping finds missing and surplus contents', ['blobs']],
   ['their secrets are replaced', ['oauth_clients']],
-  ['what was migrated', ['schema_migrations', 'schema_migrations_lock']],
+  ['the versions of the schema', ['schema_migrations', 'schema_migrations_lock']],
 ];
 
-/** Does it. @returns how many rows it was */
+/** @returns the number of changed rows */
 export async function runStep(trx: Knex.Transaction, { sql }: RestorationStep, now: Date): Promise<number> {
   const { rowCount } = await trx.raw<{ rowCount: number }>(sql, { now });
   return rowCount;

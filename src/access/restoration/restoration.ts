@@ -3,18 +3,18 @@ import type { OAuthClients } from '../oauth/oauth.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ENDED, PARKED, runStep } from './restoration-store.ts';
 
-/** What was done to how many rows. */
+/** How many rows a step changed. */
 export interface StepResult {
   readonly what: string;
   readonly rows: number;
 }
 
-/** Data that were restored from a copy. */
+/** Prepares data that were restored from a copy. */
 export interface Restoration {
   /**
-   * Makes them quiet: what was due to an outside receiver is parked, and everything that grants access and may have been ended
-   * since the copy was made is ended. Doing it again does it to what has come since.
-   * @param db where all of it happens in one transaction, or nothing
+   * Parks what is due to external receivers, and ends everything that grants access and may have been ended since the
+   * copy was made. It can be repeated, and then covers what has been added since.
+   * @param db one transaction covers all steps
    */
   quarantine(db: Knex): Promise<readonly StepResult[]>;
 }
@@ -30,11 +30,11 @@ export function createRestoration({ oauthClients, clock }: Dependencies): Restor
       db.transaction(async (trx) => {
         const now = clock.now();
         const done: StepResult[] = [];
-        for (const deed of [...PARKED, ...ENDED]) {
-          done.push({ what: deed.what, rows: await runStep(trx, deed, now) });
+        for (const step of [...PARKED, ...ENDED]) {
+          done.push({ what: step.what, rows: await runStep(trx, step, now) });
         }
         const rows = await oauthClients.replaceSecrets(trx);
-        return [...done, { what: 'secrets of OAuth clients are replaced by ones that nobody knows', rows }];
+        return [...done, { what: 'secrets of OAuth clients are replaced by unknown ones', rows }];
       }),
   };
 }

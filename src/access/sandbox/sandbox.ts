@@ -8,7 +8,7 @@ import type { Tokens } from '../../foundation/tokens/tokens.ts';
 
 const LIFETIME_MS = 60 * 60 * 1000;
 
-/** What every session of the sandbox may do. */
+/** The entitlements of every sandbox session. */
 export const ENTITLEMENTS = {
   plan: 'free_developer',
   features: ['hwid_lock', 'unlimited_logins', 'instant_reseller'],
@@ -20,9 +20,9 @@ export interface SandboxSession {
   readonly entitlements: typeof ENTITLEMENTS;
 }
 
-/** Sessions that exist in their tokens alone: nothing is looked up or kept. */
+/** Sessions that exist only in their tokens: nothing is looked up or stored. */
 export interface Sandbox {
-  /** Begins a session of one hour. */
+  /** Starts a session of one hour. */
   authenticate(request: {
     readonly appId: string;
     readonly username: string;
@@ -30,26 +30,26 @@ export interface Sandbox {
   }): Promise<
     SandboxSession & {
       readonly token: string;
-      /** What an agent may do with the token once it is claimed, and before. */
+      /** The agent's scopes with the token, before and after a claim. */
       readonly scopes: readonly Scope[];
       readonly postClaimScopes: readonly Scope[];
     }
   >;
   /**
-   * Checks a token that `authenticate` gave.
+   * Checks a token from `authenticate`.
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, HWID_MISMATCH
    */
   verify(appId: string, token: string, hwid: string | undefined): Promise<SandboxSession>;
 }
 
 export function createSandbox(tokens: Tokens, keys: Keys, clock: Clock): Sandbox {
-  // Tokens can be read by anybody: what they say must be of no use against the digests of real users.
+  // Anyone can read the tokens: their content must not help against the digests of real users.
   const machineDigest = (appId: string, hwid: string) => keys.hwidDigest(`sandbox:${appId}`, hwid);
 
   return {
     async authenticate({ appId, username, hwid }) {
       const issuedAt = clock.now();
-      // Tokens count in whole seconds.
+      // Tokens count whole seconds.
       const expiresAt = new Date(Math.floor(issuedAt.getTime() / 1000) * 1000 + LIFETIME_MS);
       const machine = machineDigest(appId, hwid).toString('base64url');
       const token = await tokens.signSandboxToken({ appId, username, machine, issuedAt, expiresAt });

@@ -48,7 +48,7 @@ export async function startPush(deps: PushDependencies): Promise<{ stop(): Promi
     return sealed ? keyring.open(sealed, authorizationContext(id)).toString() : undefined;
   }
 
-  /** The `Authorization` of the requests to a receiver; undefined if it cannot be opened, because then there were none. */
+  /** The `Authorization` sent to a receiver; undefined if it cannot be decrypted, because then no request was sent. */
   function sentAuthorization(receiver: store.ReceiverRow): string | undefined {
     try {
       return orEndpointError(() => authorizationFor(receiver));

@@ -95,7 +95,10 @@ export function nextAttemptAt(
   return retryAt(RETRIES, attempts, attempt, now, chance);
 }
 
-/** The error by which a receiver refuses a token for good (RFC 8935, section 2.3). Any other 400 may come from a proxy. */
+/**
+ * The error by which a receiver permanently refuses a token (RFC 8935, section 2.3). Any other 400 may come from a
+ * proxy.
+ */
 function refusalOf({ status, body }: AttemptResult) {
   if (status !== 400 || body === null) return undefined;
   const { err, description } = membersOf(body);

@@ -54,7 +54,7 @@ export async function findReceiver(db: Knex, receiverId: string): Promise<Receiv
   return db<ReceiverRow>('security_event_receivers').where({ receiver_id: receiverId }).first();
 }
 
-/** Deletes a receiver with what is on its way to it. @returns whether it was there */
+/** Deletes a receiver with its pending deliveries. @returns whether it existed */
 export async function deleteReceiver(
   trx: Knex.Transaction,
   developerId: string,
@@ -66,7 +66,7 @@ export async function deleteReceiver(
   return deleted === 1;
 }
 
-/** The receivers of developers, which nobody deletes until the transaction ends. */
+/** The receivers of developers, locked against deletion until the transaction ends. */
 export async function lockReceiversForShare(
   trx: Knex.Transaction,
   developerIds: readonly string[],
@@ -87,7 +87,7 @@ export async function insertDeliveries(
   }
 }
 
-/** Deliveries to a receiver whose time has come, the oldest first. */
+/** Deliveries to a receiver that are due, oldest first. */
 export async function listDueDeliveries(
   db: Knex,
   receiverId: string,
@@ -106,9 +106,9 @@ export async function listDueDeliveries(
 }
 
 /**
- * Receivers to which something must be sent now, by their ids. Goes from receiver to receiver: what is on its way to one of
- * them does not matter.
- * @param after ids behind this one
+ * The ids of receivers with due deliveries. Seeks from receiver to receiver, so that the number of pending deliveries
+ * does not matter.
+ * @param after the last id of the previous page
  */
 export async function listDueReceivers(
   db: Knex,
@@ -134,7 +134,7 @@ export async function listDueReceivers(
   return rows;
 }
 
-/** Keeps a delivery that cannot be sent from being tried until its fault is null again. */
+/** Excludes a delivery from attempts until its fault is null again. */
 export async function setAside(db: Knex, deliveryId: string, fault: string): Promise<void> {
   await db('security_event_deliveries').where({ delivery_id: deliveryId }).update({ fault });
 }
@@ -148,11 +148,11 @@ export async function countSetAside(db: Knex): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** What some attempts leave behind. */
+/** The results of some attempts. */
 export interface AttemptsRecord {
-  /** Ids of deliveries at their end. */
+  /** Ids of deliveries without further attempts. */
   readonly ended: readonly string[];
-  /** `attempts` is how many there were before: of two that were made at once, one counts. */
+  /** `attempts` is the number before this attempt: of two concurrent attempts, one counts. */
   readonly again: readonly Pick<DeliveryRow, 'delivery_id' | 'attempts' | 'next_attempt_at'>[];
   readonly receiver: Partial<
     Pick<ReceiverRow, 'slow' | 'last_delivered_at' | 'last_failed_at' | 'last_fault'>
@@ -164,7 +164,7 @@ export async function recordAttempts(
   receiverId: string,
   { ended, again, receiver }: AttemptsRecord,
 ): Promise<void> {
-  // Before the deliveries, as whoever deletes the receiver has it.
+  // The receiver first, in the same order as its deletion.
   const there = await trx('security_event_receivers').where({ receiver_id: receiverId }).update(receiver);
   if (there === 0) return;
   if (ended.length > 0) {

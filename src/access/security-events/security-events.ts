@@ -26,13 +26,13 @@ export interface Receiver {
   readonly lastFault: string | null;
 }
 
-/** Security Event Tokens (RFC 8417) to those who want to know when agents are revoked, by HTTP push (RFC 8935). */
+/** Sends Security Event Tokens (RFC 8417) about revoked agents to receivers, by HTTP push (RFC 8935). */
 export interface SecurityEvents {
-  /** The event `agent-revoked`: an address of a page that says what it is. */
+  /** The URI of the event `agent-revoked`, whose page describes it. */
   agentRevoked(): string;
-  /** Tells the receivers of the agents' developers, if and only if the caller's transaction commits. */
+  /** Notifies the receivers of the agents' developers, if and only if the caller's transaction commits. */
   publish(trx: Knex.Transaction, revocations: Revocation | readonly Revocation[]): Promise<void>;
-  /** @throws ApiError VALIDATION_FAILED for a URL that is never reached, TOO_MANY_RECEIVERS */
+  /** @throws ApiError VALIDATION_FAILED for a URL that is never allowed, TOO_MANY_RECEIVERS */
   createReceiver(
     actor: Actor,
     receiver: {
@@ -44,7 +44,7 @@ export interface SecurityEvents {
   listReceivers(developerId: string, page: PageRequest): Promise<Page<Receiver>>;
   /** @throws ApiError RECEIVER_NOT_FOUND */
   deleteReceiver(actor: Actor, receiverId: string): Promise<void>;
-  /** Seals what receivers want to be sent anew under the current master key. @returns how many it found */
+  /** Reseals the `Authorization` of receivers under the current master key. @returns how many it found */
   reseal(): Promise<number>;
   /** How many deliveries are set aside because they cannot be sent. */
   setAside(): Promise<number>;
@@ -60,13 +60,13 @@ interface Dependencies extends PushDependencies {
 export function createSecurityEvents(deps: Dependencies): SecurityEvents {
   const { knex, audit, jobs, outbound, keyring, addresses, clock, newId } = deps;
 
-  /** A token tells who was revoked: only a network of one's own may carry it in clear text. */
+  /** A token names the revoked agent, so only a private network may carry it unencrypted. */
   function assertUsable(text: string): void {
     const fault = outbound.fault(text);
     if (fault !== undefined) throw invalidMember('/url', fault);
     const url = new URL(text);
     const host = hostOf(url);
-    // Of the addresses that are not public, those of the networks that the configuration names have passed.
+    // Of the non-public addresses, only those in networks that the configuration names reach this point.
     const isOwn = isIP(host) !== 0 && !isPublicAddress(host);
     if (url.protocol !== 'https:' && !isOwn) throw invalidMember('/url', 'must be an https URL');
   }
@@ -110,7 +110,7 @@ export function createSecurityEvents(deps: Dependencies): SecurityEvents {
           authorization === undefined
             ? null
             : keyring.seal(Buffer.from(authorization), authorizationContext(receiverId)),
-        // Until it has answered quickly once.
+        // Until a request was fast.
         slow: true,
         created_at: clock.now(),
         last_delivered_at: null,
@@ -123,7 +123,7 @@ export function createSecurityEvents(deps: Dependencies): SecurityEvents {
           throw new ApiError('TOO_MANY_RECEIVERS');
         }
         await store.insertReceiver(trx, row);
-        // Without the URL, which may hold a secret.
+        // Without the URL, which may contain a secret.
         const entry = { action: 'security_event_receiver.created', target: receiverId, data: { audience } };
         await audit.record(trx, actor, entry);
       });

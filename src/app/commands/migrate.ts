@@ -5,7 +5,9 @@ import { installJobs } from '../../platform/jobs/index.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { runCommand } from './command.ts';
 
-/** `npm run migrate`: brings the database to this version's schema, for deployments that do it before they start. */
+/**
+ * `npm run migrate`: migrates the database to this version's schema, for deployments that migrate before they start.
+ */
 await runCommand(async () => {
   const config = loadConfig(process.env);
   const logger = createLogger(config.logLevel);

@@ -1,9 +1,9 @@
-/** How often it looks. A stop takes longer. */
+/** How often to check. A stop takes longer. */
 const LOOK_MS = 200;
 
 /**
- * Calls back when the process that started this one has ended. Under npm that is a shell, which ends on a signal to npm and does
- * not pass it on.
+ * Calls back when the process that started this one has ended. Under npm that is a shell, which a signal to npm ends
+ * without reaching this process.
  */
 export function onParentEnd(callback: () => void): void {
   const parent = process.ppid;

@@ -6,7 +6,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { systemRandom } from '../../platform/random.ts';
 import { withServices } from '../service.ts';
 
-/** `npm run seed`: makes the demo application in a database that has none, and shows how to use it. */
+/** `npm run seed`: creates the demo application if the database has none, and shows how to use it. */
 await runCommand(async () => {
   const config = loadConfig(process.env);
   await withServices(config, createLogger(config.logLevel), async (services, { knex }, baseUrl) => {

@@ -13,7 +13,7 @@ import type { Commerce } from './commerce.ts';
 import type { Licensing } from './licensing.ts';
 import type { Messaging } from './messaging.ts';
 
-/** How agents and OAuth clients gain access, and how developers end it. */
+/** How agents and OAuth clients gain access, and how developers revoke it. */
 export function composeAccess(before: Foundation & Accounts & Licensing & Commerce & Messaging) {
   const { config, database, tokens, keys, clock } = before;
   const securityEvents = createSecurityEvents({

@@ -8,7 +8,7 @@ import type { Foundation } from './foundation.ts';
 
 export type Accounts = ReturnType<typeof composeAccounts>;
 
-/** Developers, the plans they are on, their applications, and the credentials of both. */
+/** Developers with their plans, their applications, and the credentials of both. */
 export function composeAccounts(foundation: Foundation) {
   const { config, adminTokens } = foundation;
   const { nonceDays } = config;

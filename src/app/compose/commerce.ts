@@ -17,10 +17,10 @@ import type { Licensing } from './licensing.ts';
 
 export type Commerce = ReturnType<typeof composeCommerce>;
 
-/** The network that payment tokens of the embedded test processor are issued for. */
+/** The network of payment tokens for the embedded test processor. */
 const TEST_NETWORK = 'latchkey-test';
 
-/** What developers pay for their plans, what resellers sell, and what machines pay by the request. */
+/** What developers pay for plans, what resellers sell, and what programs pay per request. */
 export function composeCommerce(before: Foundation & Accounts & Licensing) {
   const { config, payments } = before;
   const ledger = createLedger(before);

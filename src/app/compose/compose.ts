@@ -23,8 +23,8 @@ export interface Composition {
 }
 
 /**
- * Constructs every service, on a migrated database, and the server over them. Each group of services is handed what was
- * there before it, and takes of that what it asks for by type.
+ * Creates all services on a migrated database, and the server on top of them. Each group of services gets those created
+ * before it, and declares by type which of them it uses.
  */
 export async function compose(environment: Environment): Promise<Composition> {
   const foundation = await composeFoundation(environment);

@@ -30,7 +30,7 @@ import { loadSigningKeys } from '../../foundation/signing-keys/signing-keys.ts';
 import { createTokens } from '../../foundation/tokens/tokens.ts';
 import { createVpn } from '../../foundation/vpn/vpn.ts';
 
-/** What was opened before the services are constructed. */
+/** Everything that is open before the services are created. */
 export interface Environment {
   readonly config: Config;
   readonly database: Database;
@@ -44,23 +44,23 @@ export interface Environment {
   /** How far the machine's clock is ahead of `clock`, in milliseconds. */
   readonly skewMs: () => number;
   readonly random: Random;
-  /** The library's own when undefined. */
+  /** By default the library's own. */
   readonly argon2: Argon2 | undefined;
-  /** How long the test processor rests; its own when undefined. */
+  /** How long the test processor pauses; its own default when undefined. */
   readonly processorPauseMs: number | undefined;
-  /** How long a request may take; the server's own when undefined. */
+  /** The time limit of a request; the server's default when undefined. */
   readonly deadlineMs: number | undefined;
   readonly logger: Logger;
   /** Known once the server listens. */
   readonly baseUrl: () => string;
   readonly webUrl: () => string;
-  /** Where this process itself listens, whatever is in front of it; known once it does. */
+  /** The address on which this process listens, regardless of any proxy; known once it does. */
   readonly localUrl: () => string;
 }
 
 export type Foundation = Awaited<ReturnType<typeof composeFoundation>>;
 
-/** What every other group stands on: a migrated database, keys, and the services that know no other one. */
+/** The basis of every other group: a migrated database, keys, and services without dependencies on others. */
 export async function composeFoundation(surroundings: Environment) {
   const { config, database, broker, networks, clock, random, argon2, logger, baseUrl, webUrl } = surroundings;
   const { knex, pool, listen, inOneTransaction } = database;
@@ -114,13 +114,13 @@ export async function composeFoundation(surroundings: Environment) {
   };
 }
 
-/** Without a setting there is one where the data of this installation are on this machine. */
+/** Without a setting, an installation with its data on this machine creates a token. */
 async function adminTokens({ adminTokens: given, databaseUrl, dataDir }: Config, random: Random) {
   if (given) return given;
   return databaseUrl === undefined ? [await loadOrCreateAdminToken(dataDir, random)] : [];
 }
 
-/** Opens the payment processor. The account of the embedded one follows from the keys of the installation. */
+/** Opens the payment processor. The account of the embedded one is derived from the keys of the installation. */
 async function openProcessor(surroundings: Environment, { testPayments }: Keys) {
   const { config, database, localUrl, logger } = surroundings;
   const processor = await openPayments({
@@ -133,7 +133,7 @@ async function openProcessor(surroundings: Environment, { testPayments }: Keys) 
   });
   if (processor.payments.processor === 'test' && config.baseUrl !== undefined) {
     logger.warn(
-      'payments go through the test processor: no money moves, and a test card pays for everything (set STRIPE_SECRET_KEY)',
+      'payments use the test processor: no money moves, and test cards pay for everything (set STRIPE_SECRET_KEY)',
     );
   }
   return processor;

@@ -26,7 +26,7 @@ export function composeLicensing(before: Foundation & Accounts) {
   const sessions = createSessions({ ...before, lookup, bans, keepIds: !broker.embedded });
   const licenses: Licenses = createLicenses({
     ...before,
-    // Users depend on licenses, which in turn need to find the users who hold them.
+    // Users depend on licenses, which in turn need to find the users who redeemed them.
     holders: {
       find: (...user) => users.find(...user),
       forgetLicense: (...license) => users.forgetLicense(...license),

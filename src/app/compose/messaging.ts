@@ -10,7 +10,7 @@ import type { Licensing } from './licensing.ts';
 
 export type Messaging = ReturnType<typeof composeMessaging>;
 
-/** How events and mail leave the service: webhooks, clients that listen, an external broker, and SMTP. */
+/** How events and mail leave the service: webhooks, connected clients, an external broker, and SMTP. */
 export function composeMessaging(before: Foundation & Accounts & Licensing) {
   const { config, database, broker, statistics } = before;
   const webhooks = createWebhooks({

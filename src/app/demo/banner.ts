@@ -3,16 +3,16 @@ import type { Random } from '../../platform/random.ts';
 import type { Demo } from './demo.ts';
 
 /**
- * What the terminal shows at the start: the demo's credentials, and the calls of a client program from its first to its
- * last, to be copied one after the other. The user is a new one at every start, so that registration works every time.
+ * The terminal output at the start: the demo's credentials, and the calls of a client program in order, ready to copy.
+ * Each start uses a new user, so that registration always succeeds.
  */
 export function demoBanner(baseUrl: string, demo: Demo, random: Random): string {
   const app = { app_id: demo.appId, secret: demo.secret };
   const username = `ada-${random.bytes(3).toString('hex')}`;
   const password = 'correct horse battery staple';
   const hwid = createHash('sha256').update('a demo machine').digest('hex');
-  const answer = `"\${TMPDIR:-/tmp}/latchkey-${username}.json"`;
-  const token = `$(sed -n 's/.*"token":"\\([^"]*\\)".*/\\1/p' ${answer})`;
+  const file = `"\${TMPDIR:-/tmp}/latchkey-${username}.json"`;
+  const token = `$(sed -n 's/.*"token":"\\([^"]*\\)".*/\\1/p' ${file})`;
   const credentials = JSON.stringify({ app_id: demo.appId, username, password, hwid }).slice(0, -1);
   const session = (member: string) => `{"app_id":"${demo.appId}","${member}":"'"${token}"'"`;
 
@@ -20,11 +20,11 @@ export function demoBanner(baseUrl: string, demo: Demo, random: Random): string 
     ['init', call('v1', 'init', JSON.stringify(app))],
     ['register', call('v1', 'register', JSON.stringify({ ...app, username, password, hwid }))],
     [
-      'login: the secret signs the body and does not travel',
+      'login: the secret signs the body and is not sent',
       `BODY='${credentials},"nonce":"'$(openssl rand -hex 16)'"}'; ` +
         `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac '${demo.secret}' -r | cut -d' ' -f1); ` +
         `curl -sS -w '\\n' -H 'Content-Type: application/json' -H "x-timestamp: $(date +%s)000" ` +
-        `-H "x-signature: $SIGNATURE" ${baseUrl}/api/v2/client/login -d "$BODY" | tee ${answer}`,
+        `-H "x-signature: $SIGNATURE" ${baseUrl}/api/v2/client/login -d "$BODY" | tee ${file}`,
     ],
     ['verify-session', call('v2', 'verify-session', `${session('token')},"hwid":"${hwid}"}`)],
     [

@@ -13,7 +13,7 @@ const PRO = {
   features: ['hwid_lock', 'unlimited_logins', 'instant_reseller'],
 } as const;
 
-/** One of each kind, so that everything that is sold can be tried. */
+/** One plan of each kind, so that all of them can be tried. */
 const DEMO_PLANS: readonly NewPlan[] = [
   {
     ...COMMON,
@@ -28,12 +28,12 @@ const DEMO_PLANS: readonly NewPlan[] = [
   },
   { ...PRO, price: 19, period: 'monthly' },
   { ...PRO, price: 190, period: 'yearly' },
-  { ...PRO, name: 'Pro for ever', price: 490, period: 'lifetime' },
-  { ...PACK, kind: 'license_quota', name: '10,000 licence keys', price: 25, licenses: 10_000, features: [] },
+  { ...PRO, name: 'Pro forever', price: 490, period: 'lifetime' },
+  { ...PACK, kind: 'license_quota', name: '10,000 license keys', price: 25, licenses: 10_000, features: [] },
   { ...PACK, kind: 'reseller_balance', name: 'Reseller balance 100', price: 100, balance: 100, features: [] },
 ];
 
-/** Sells some plans where nobody has sold any yet. */
+/** Sells some plans if none is on sale. */
 export async function sellDemoPlans(plans: Services['plans']): Promise<void> {
   const { data } = await plans.listAll({ limit: 2, cursor: undefined });
   if (data.length > 1) return;

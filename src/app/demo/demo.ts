@@ -8,19 +8,19 @@ const EMAIL = 'demo@latchkey.example';
 const KEYS = 3;
 const PAGE = 100;
 
-/** What a newcomer needs for the first calls. */
+/** What a new developer needs for the first calls. */
 export interface Demo {
   readonly email: string;
-  /** Known only when the developer was just created. */
+  /** Known only if the developer was just created. */
   readonly password: string | undefined;
   readonly appId: string;
   readonly secret: string;
   readonly licenseKeys: readonly string[];
 }
 
-/** Makes sure that there are plans on sale, a demo developer, an application and three unused licence keys. */
+/** Ensures that there are plans on sale, a demo developer, an application and three unused license keys. */
 export async function prepareDemo(services: Services, knex: Knex, random: Random): Promise<Demo> {
-  // Of several processes that start on one database, one makes it and the others find it.
+  // When several processes start on one database, one creates it and the others find it.
   return withAdvisoryLock(knex, EMAIL, () => findOrMake(services, random));
 }
 

@@ -14,7 +14,7 @@ const CONCURRENT_ENDPOINTS = 64;
 const CONCURRENT_REQUESTS = 10;
 /** How many deliveries are read and recorded at once; for a slow endpoint, only as many as it receives at once. */
 const BATCH_SIZE = 50;
-/** After so many deliveries, other endpoints are served first. */
+/** After this many deliveries, other endpoints are served first. */
 const DELIVERIES_PER_JOB = 200;
 const DUE_ENDPOINTS_PER_QUERY = 500;
 
@@ -50,9 +50,9 @@ export interface DeliveryQueue<Endpoint extends { readonly slow: boolean }, Deli
   readonly name: QueueName;
   /** An endpoint that may receive requests. */
   findEndpoint(key: string): Promise<Endpoint | undefined>;
-  /** The deliveries to an endpoint that are due, the oldest first. */
+  /** The due deliveries to an endpoint, oldest first. */
   listDue(key: string, limit: number): Promise<readonly Delivery[]>;
-  /** The endpoints with deliveries that are due, ordered by key, after a key. */
+  /** The endpoints with due deliveries, ordered by key, after a key. */
   listDueEndpoints(after: string, limit: number): Promise<readonly JobRequest[]>;
   /** @returns makes the requests to an endpoint; it returns undefined when the endpoint may no longer receive any */
   prepare(
@@ -73,9 +73,9 @@ interface Dependencies {
 }
 
 /**
- * Sends the deliveries that are due. The job queue names the endpoints with deliveries and assigns each of them to one worker
- * of one process at a time; the rows of the deliveries and the clock decide which ones are due. A query once a second finds
- * the endpoints with due retries.
+ * Sends the deliveries that are due. The job queue names the endpoints with deliveries and assigns each of them to one
+ * worker of one process at a time; the rows of the deliveries and the clock decide which ones are due. A query once a
+ * second finds the endpoints with due retries.
  * @returns stops it: requests in progress have 3 s to end
  */
 export async function startDeliveryQueue<Endpoint extends { readonly slow: boolean }, Delivery>(

@@ -10,7 +10,7 @@ export interface FailedMailRow {
   readonly failed_at: Date;
 }
 
-/** Of a mail that failed, was sent again and failed again, the last failure counts. */
+/** If a mail fails again after it was sent again, the last failure is kept. */
 export async function insertFailedMail(db: Knex, row: FailedMailRow): Promise<void> {
   await db('failed_mails').insert(row).onConflict('mail_id').merge();
 }
@@ -20,7 +20,7 @@ export async function countFailedMails(db: Knex): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** Takes out mails that an operator wants sent again and whose links still work. */
+/** Takes out mails that an operator wants to send again and whose links still work. */
 export async function takeRetried(
   trx: Knex.Transaction,
   now: Date,
@@ -37,7 +37,7 @@ export async function takeRetried(
   return trx('failed_mails').whereIn('mail_id', some).delete().returning(['mail_id', 'message_sealed']);
 }
 
-/** Forgets what was in mails whose links have ended. @returns how many */
+/** Erases the content of mails whose links have expired. @returns how many */
 export async function forgetEnded(db: Knex, now: Date): Promise<number> {
   return db('failed_mails')
     .where('link_ends_at', '<=', now)

@@ -9,18 +9,20 @@ import { reasonOf } from '../../platform/row-fault.ts';
 import * as store from './failed-mail-store.ts';
 import { contextOf, openMessage } from './sealed-message.ts';
 
-/** As long as mails that are files. */
+/** As long as mail files. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const AT_ONCE = 100;
 
-/** Mails that could not be sent, for an operator who may have them sent again. */
+/** Mails that could not be sent, which an operator may have sent again. */
 export interface FailedMails {
-  /** Keeps a mail. What is in it is kept only as long as the link in it works. @param payload of its job */
+  /** Keeps a mail. Its content is kept only as long as its link works. @param payload of its job */
   keep(mailId: string, payload: string, error: unknown): Promise<void>;
   count(): Promise<number>;
-  /** Sends some again that an operator wants sent, forgets what has ended and deletes what is old. @returns how many rows */
+  /**
+   * Sends the mails that an operator has released, erases expired content and deletes old rows. @returns how many rows
+   */
   maintain(): Promise<number>;
-  /** Seals them anew under the current master key. @returns how many it found */
+  /** Reseals them under the current master key. @returns how many it found */
   reseal(): Promise<number>;
 }
 
@@ -33,12 +35,12 @@ interface Dependencies {
 }
 
 export function createFailedMails({ knex, jobs, keyring, clock, logger }: Dependencies): FailedMails {
-  /** What can be said of a mail; of one that was damaged, or is from an older version, next to nothing. */
+  /** The known facts of a mail; few for one that is damaged or from an older version. */
   function describe(mailId: string, payload: string) {
     try {
       const { to, kind = 'unknown', linkEndsAt } = openMessage(keyring, mailId, payload);
       const ends = typeof linkEndsAt === 'string' ? new Date(linkEndsAt) : null;
-      // Without a word about it, there may be a link in it.
+      // If the expiry is unknown, the mail may contain a link.
       const isUseful = linkEndsAt !== undefined && (ends === null || ends > clock.now());
       return {
         kind,

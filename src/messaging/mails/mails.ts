@@ -10,53 +10,56 @@ import { checkMessage, MailRefusedError, type Mail, type MailMessage } from '../
 import { createFailedMails, KEPT_MS } from './failed-mails.ts';
 import { contextOf, openMessage, sealMessage, type MailKind } from './sealed-message.ts';
 
-/** As many as the connections that there are to a mail server. */
+/** As many as connections to a mail server. */
 const MAILS_AT_ONCE = 4;
 const CLEARED_AT_ONCE = 100;
 
 const HOUR_S = 60 * 60;
 /** Mails that one client causes. */
 const FROM_ONE = { requests: 100, seconds: HOUR_S };
-/** Mails to one mailbox that nobody there has asked for: whoever does not want them should not get more. */
+/** Mails to a mailbox whose owner may not have requested them, limited so that no one can flood it. */
 const TO_ONE = {
   'agent-claim': { requests: 10, seconds: HOUR_S },
   'password-reset': { requests: 5, seconds: HOUR_S },
 };
 
-/** Mails to people, sent behind the request that causes them. */
+/** Mails to people, sent after the request that causes them. */
 export interface Mails {
   /**
-   * Counts a mail that anybody may cause, before the transaction that sends it. Those of each kind count for themselves.
+   * Counts a mail that anyone may cause, before the transaction that sends it. Each kind is counted separately.
    * @throws ApiError TOO_MANY_REQUESTS
    */
   assertMaySend(kind: keyof typeof TO_ONE, to: string, client: Client): Promise<void>;
   /**
-   * Sends a mail if and only if the transaction commits: at least once, by whichever node takes it. A mail that cannot be
-   * sent now is tried again for a day, and then set aside.
-   * @throws MailRefusedError when its recipient is no address, or its subject not one line
+   * Sends a mail if and only if the transaction commits, at least once, from any node. A mail that cannot be sent now
+   * is retried for a day, and then set aside.
+   * @throws MailRefusedError when its recipient is not an address, or its subject is not one line
    */
   enqueue(trx: Knex.Transaction, message: NewMail): Promise<void>;
   /**
-   * Begins to send. Nothing can be enqueued before.
-   * @returns stops: what is under way gets 3 s to end, the rest is left to other nodes and the next start
+   * Starts to send. Nothing can be enqueued before.
+   * @returns stops: mails in progress get 3 s to end, the rest is left to other nodes and the next start
    */
   start(): Promise<{ stop(): Promise<void> }>;
-  /** Seals mails that wait anew under the current master key. @returns how many it found */
+  /** Reseals waiting mails under the current master key. @returns how many it found */
   reseal(): Promise<number>;
-  /** Deletes some mails that are files of 30 days ago. @returns how many */
+  /** Deletes one batch of mail files that are 30 days old. @returns how many */
   clearOld(): Promise<number>;
   /** How many mails are set aside because they could not be sent. */
   setAside(): Promise<number>;
-  /** Sends mails again that an operator wants sent, and forgets old ones of those set aside. @returns how many */
+  /** Sends failed mails that an operator has released, and deletes old ones. @returns how many */
   maintainFailed(): Promise<number>;
-  /** Seals mails that are set aside anew under the current master key. @returns how many it found */
+  /** Reseals failed mails under the current master key. @returns how many it found */
   resealFailed(): Promise<number>;
 }
 
-/** A mail to be sent. */
+/** A mail to send. */
 export interface NewMail extends Omit<MailMessage, 'id'> {
   readonly kind: MailKind;
-  /** Until when the link in it works: what is in it is not kept longer. Null when no link in it lets anybody in. */
+  /**
+   * When the link in it expires, which is how long its content is kept. Null for a mail without a link that grants
+   * access.
+   */
   readonly linkEndsAt: Date | null;
 }
 
@@ -77,10 +80,11 @@ export function createMails(deps: Dependencies): Mails {
   return {
     async assertMaySend(kind, to, client) {
       const what = 'mails within an hour';
-      // Whoever may send none does not use up what others may.
+      // Checked first, so that a client over its limit does not use up that of the recipient.
       await limits.take(`${kind}-mails-from`, [addressBlock(client.address)], FROM_ONE, what);
       const mailbox = mailboxOf(to);
-      // Or with addresses that nobody has an account by, anybody would use up the links of whoever has one.
+      // Addresses with a tag have their own count: otherwise mails to them could use up the limit of the account's
+      // address.
       const isOther = kind === 'password-reset' && mailbox !== to.toLowerCase();
       await limits.take(`${kind}-mails-to`, [mailbox, ...(isOther ? ['+'] : [])], TO_ONE[kind], what);
     },
@@ -91,8 +95,8 @@ export function createMails(deps: Dependencies): Mails {
       const id = newId('mail');
       const about = { kind, linkEndsAt: linkEndsAt?.toISOString() ?? null };
       const payload = sealMessage(keyring, id, { ...message, ...about });
-      const asked = await jobs.send(trx, 'mails', [{ key: id, slow: false, payload }]);
-      if (!asked) throw new Error('mails are enqueued before they are started');
+      const isQueued = await jobs.send(trx, 'mails', [{ key: id, slow: false, payload }]);
+      if (!isQueued) throw new Error('mails are enqueued before they are started');
     },
 
     start: () =>
@@ -121,7 +125,7 @@ export function createMails(deps: Dependencies): Mails {
   };
 }
 
-/** Many servers put what is behind a plus into one mailbox: whoever counts addresses would flood it. */
+/** Many servers deliver addresses with a tag (`+…`) to one mailbox, which could otherwise be flooded. */
 function mailboxOf(email: string): string {
   const [at, plus] = [email.lastIndexOf('@'), email.indexOf('+', 1)];
   const mailbox = plus === -1 || plus > at ? email : email.slice(0, plus) + email.slice(at);

@@ -1,17 +1,17 @@
 import type { Keyring } from '../../platform/keyring.ts';
 import type { MailMessage } from '../../platform/mail/index.ts';
 
-/** What a mail is about. */
+/** The purpose of a mail. */
 export type MailKind = 'agent-claim' | 'password-reset' | 'password-changed';
 
-/** A mail as it waits. Mails of older versions say neither what they are about nor until when their links work. */
+/** A mail in the queue. Mails of older versions have neither a kind nor the expiry of their links. */
 export interface WaitingMessage extends MailMessage {
   readonly kind?: MailKind;
-  /** Null when there is no link in it that lets anybody in. */
+  /** Null for a mail without a link that grants access. */
   readonly linkEndsAt?: string | null;
 }
 
-/** A mail is opened as the one that it was sealed as: a row that was copied over another one is not sent. */
+/** A mail is sealed under its id, so that a row copied over another one is not sent. */
 export function contextOf(id: string): string {
   return `mail:${id}`;
 }

@@ -23,7 +23,7 @@ export interface ConnectionSlots {
   acquireMqtt(client: Client): Release;
   /** For an MQTT client that has a slot and authenticates with a session. */
   acquireSession(sessionDigest: Buffer): Release;
-  /** Refuses all new connections from now on. */
+  /** Refuses all new connections. */
   close(): void;
 }
 

@@ -12,7 +12,7 @@ interface Dependencies {
 
 /** Delivers events to many listeners without blocking the event loop. */
 export interface EventFanOut {
-  /** Delivers an event to those who listen now, after all earlier events of its application. */
+  /** Delivers an event to the current listeners, after all earlier events of its application. */
   deliver(event: PublishedEvent): void;
 }
 

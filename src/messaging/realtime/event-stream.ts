@@ -7,7 +7,7 @@ const PAGE_SIZE = 100;
 const MAX_BUFFERED_EVENTS = 1_000;
 /** What a slow client has not read beyond this is read from the database again. */
 const MAX_UNREAD_CHARACTERS = 256 * 1024;
-/** A client that reads nothing during so many heartbeats, although something waits for it, is gone. */
+/** A client that reads nothing during this many heartbeats, although data is waiting for it, is gone. */
 const MAX_IDLE_HEARTBEATS = 3;
 /** After which a browser reconnects. */
 const RETRY_MS = 1_000;
@@ -38,9 +38,10 @@ interface Backlog {
 const newBacklog = (): Backlog => ({ isReading: false, buffered: [], hasOverflowed: false });
 
 /**
- * Server-sent events. The stream reads the stored events page by page, as fast as the client reads them, and then continues
- * with live events without gap or repetition: every live event is stored as well, and its position shows whether it was sent.
- * For a client that reads more slowly than events happen it returns to reading stored ones, so that little stays in memory.
+ * Server-sent events. The stream reads the stored events page by page, as fast as the client reads them, and then
+ * continues with live events without gap or repetition: every live event is stored as well, and its position shows
+ * whether it was sent. For a client that reads more slowly than events happen it returns to reading stored ones, so
+ * that little stays in memory.
  */
 export class EventStream extends Readable {
   readonly #read: Options['read'];

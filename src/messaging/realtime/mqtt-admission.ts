@@ -15,8 +15,8 @@ interface Dependencies {
 }
 
 /**
- * Admits MQTT clients that send a session's token or id as their password. The user name is ignored, unless it is the id of
- * another application.
+ * Admits MQTT clients that send a session's token or id as their password. The user name is ignored, unless it is the
+ * id of another application.
  */
 export function createMqttAdmission(deps: Dependencies): (client: Client) => Admission {
   const { sessions, listeners, slots } = deps;
@@ -54,7 +54,7 @@ function createMqttListener(session: SessionIdentity, client: Client, peer: Mqtt
   const topics: Record<'application' | 'user' | 'session', string | undefined> = {
     application: applicationTopic(appId),
     user: userTopic(appId, userId),
-    // Known once the client subscribes to it: only the digest of the session's id is at hand.
+    // Known once the client subscribes to it: only the digest of the session's id is available.
     session: undefined,
   };
   let hasEnded = false;

@@ -35,8 +35,9 @@ export interface SessionRechecks {
   /** Schedules rechecks of all sessions of the event's application. Call it after the event's delivery. */
   scheduleAll(event: PublishedEvent): void;
   /**
-   * Delivers an event to sessions that it may exclude, each together with the refusal if it does: one write to the connection
-   * instead of two. If the database is unavailable or slow, the event is delivered at once and the rechecks follow later.
+   * Delivers an event to sessions that it may exclude, each together with the refusal if it does: one write to the
+   * connection instead of two. If the database is unavailable or slow, the event is delivered at once and the rechecks
+   * follow later.
    */
   deliverAndRecheck(
     recipients: readonly SessionListener[],

@@ -10,9 +10,9 @@ import type { Relay } from './relay.ts';
 
 const READ_AT_ONCE = 100;
 const TOPICS_AT_ONCE = 20;
-/** The database ends a transaction that has nothing to do for 10 s. */
+/** Less than the 10 s after which the database ends an idle transaction. */
 const WITHIN_MS = 4_000;
-/** So often a broker that answers otherwise may fail to take an event, before that event is set aside. */
+/** How often in a row a responding broker may refuse an event before it is set aside. */
 const REFUSALS = 5;
 
 interface Dependencies {
@@ -24,22 +24,24 @@ interface Dependencies {
 }
 
 /**
- * Publishes every event that tells sessions to a broker outside: at least once, in order on each topic, by one node at a
- * time. While the broker is away, events wait in the database and nothing in memory.
+ * Publishes every event for sessions to an external broker: at least once, in order on each topic, by one node at a
+ * time. While the broker is unavailable, events wait in the database and use no memory.
  */
 export interface BrokerFeed {
-  /** Begins: whatever is published from now on goes to the broker. @returns stops it, when what is under way is done */
+  /**
+   * Starts. All events published from this point go to the broker. @returns stops it once the work in progress is done
+   */
   start(): Promise<{ stop(): Promise<void> }>;
 }
 
 export function createBrokerFeed({ events, sessions, relay, broker, logger }: Dependencies): BrokerFeed {
-  /** The event that the broker has not taken last, and how often in a row. */
+  /** The event that the broker refused last, and how often in a row. */
   let failing:
     { readonly eventId: string; readonly count: number; readonly takesOthers: boolean } | undefined;
 
   /**
-   * Whether it is the event that the broker does not take, time after time, while it takes others and answers. A broker that
-   * takes none at all refuses us, and events wait until it is put right.
+   * Whether the broker refuses this event in particular, repeatedly, while it accepts others and responds. If it
+   * accepts none, it refuses the service itself, and events wait until that is fixed.
    */
   async function isRefused({ eventId }: PublishedEvent, takesOthers: boolean): Promise<boolean> {
     const before = failing?.eventId === eventId ? failing : { count: 0, takesOthers: false };
@@ -51,7 +53,7 @@ export function createBrokerFeed({ events, sessions, relay, broker, logger }: De
     );
   }
 
-  /** An event about a session whose id was not kept has no topic: nobody can have subscribed by it. */
+  /** An event about a session whose id was not kept has no topic: no client can have subscribed to it. */
   async function withTopics(published: readonly PublishedEvent[]) {
     const digests = published.flatMap(({ audience, sessionDigest }) =>
       audience === 'session' && sessionDigest ? [sessionDigest] : [],
@@ -60,7 +62,7 @@ export function createBrokerFeed({ events, sessions, relay, broker, logger }: De
     return published.map((event) => ({ event, topic: topicOf(event, ids) }));
   }
 
-  /** @returns how many events, from the first one on, the broker has or cannot take */
+  /** @returns how many events, counted from the first one, the broker has or cannot accept */
   async function publish(published: readonly PublishedEvent[]): Promise<ConsumedEvents> {
     const over = AbortSignal.timeout(WITHIN_MS);
     const lanes = new Map<string, number[]>();
@@ -105,7 +107,7 @@ export function createBrokerFeed({ events, sessions, relay, broker, logger }: De
     if (failed) {
       logger.debug({ err: failed.error }, 'events wait for the broker');
       if (await isRefused(failed.event, takesOthers)) {
-        setAside(failed.event, `the broker has not taken it ${REFUSALS} times`);
+        setAside(failed.event, `the broker refused it ${REFUSALS} times`);
         done[published.indexOf(failed.event)] = true;
       }
     }
@@ -115,11 +117,11 @@ export function createBrokerFeed({ events, sessions, relay, broker, logger }: De
 
   return {
     async start() {
-      // Notes where the first node that has a broker begins, before it takes requests.
+      // Records where the first node with a broker starts, before it takes requests.
       await events.forBroker(async () => ({ done: 0 }), 1);
       const feeding = startPeriodicTask(
         () => events.forBroker(publish, READ_AT_ONCE),
-        (error) => logger.debug({ err: error }, 'the publishing of events was put off'),
+        (error) => logger.debug({ err: error }, 'the publishing of events failed and will be retried'),
       );
       const unfollow = relay.follow(() => feeding.wake());
       return {

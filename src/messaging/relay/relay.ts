@@ -6,22 +6,24 @@ import { startPeriodicTask } from '../../platform/periodic-task.ts';
 
 const NUMBERED_AT_ONCE = 500;
 const READ_AT_ONCE = 500;
-/** One event comes at once; of many, those of so long come together, which costs less than one by one. */
+/**
+ * A single event is numbered at once. Many events are collected for this long and numbered together, which costs less.
+ */
 const NUMBERING_REST_MS = 20;
 
-/** Follows the published events on this node, in their order. */
+/** Receives the published events on this node, in order. */
 export type Follower = (event: PublishedEvent) => void;
 
-/** What must happen exactly once for each event, in the transaction that publishes it. */
+/** Work that must happen exactly once for each event, in the transaction that publishes it. */
 export type Consumer = (trx: Knex.Transaction, events: readonly PublishedEvent[]) => Promise<void>;
 
-/** Takes events from the outbox to everybody who wants them. */
+/** Passes events from the outbox to all consumers. */
 export interface Relay {
-  /** Calls the follower for every event that is published from now on. @returns ends that */
+  /** Calls the follower for every event published from this point. @returns removes the follower */
   follow(follower: Follower): () => void;
-  /** The place of the event that followers got last. */
+  /** The position of the latest event that followers received. */
   position(): number;
-  /** Begins. @returns stops it, when what is under way is done */
+  /** Starts. @returns stops it once the work in progress is done */
   start(): Promise<{ stop(): Promise<void> }>;
 }
 
@@ -36,8 +38,8 @@ interface Dependencies {
 }
 
 /**
- * Every node numbers, one at a time, what was written to the outbox, and every node reads what was numbered. The database
- * wakes them; should it forget to, they look by themselves after a second.
+ * One node at a time numbers new events in the outbox, and every node reads the numbered ones. The database wakes them
+ * up; if it fails to, they check again after a second.
  */
 export function createRelay({ events, listen, consumers, logger }: Dependencies): Relay {
   const followers = new Set<Follower>();
@@ -47,7 +49,7 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
     const { published, more } = await events.number(async (trx, batch) => {
       for (const consume of consumers) await consume(trx, batch);
     }, NUMBERED_AT_ONCE);
-    // What this node has numbered it need not read, unless another one has numbered something before.
+    // Events numbered on this node need not be read, unless another node numbered some before them.
     if (published[0]?.position === position + 1) notifyFollowers(published);
     return more;
   }
@@ -82,16 +84,19 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
 
     async start() {
       position = await events.lastPosition();
-      // What the loss of the database does not explain may hold up every event.
+      // Any error other than an unavailable database may block every event.
       const put = (what: string) => (error: unknown) =>
-        logger[isUnavailable(error) ? 'debug' : 'error']({ err: error }, `${what} was put off`);
+        logger[isUnavailable(error) ? 'debug' : 'error'](
+          { err: error },
+          `${what} failed and will be retried`,
+        );
       const numbering = startPeriodicTask(number, put('the numbering of events'), {
         minPauseMs: NUMBERING_REST_MS,
       });
       const reading = startPeriodicTask(read, put('the reading of events'));
       const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel, payload) => {
         if (channel === 'latchkey_outbox') return numbering.wake();
-        // It says how far events are numbered; it may be this node that has numbered them.
+        // The payload is the last number; it may be from this node itself.
         if (!payload || Number(payload) > position) reading.wake();
       });
       return {

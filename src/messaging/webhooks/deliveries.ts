@@ -62,7 +62,9 @@ export interface Replay {
 
 /** Deliveries and their results. The methods throw ApiError APPLICATION_NOT_FOUND and WEBHOOK_NOT_FOUND. */
 export interface Deliveries {
-  /** Queues published events for the endpoints that subscribe to them. They are sent once the transaction has committed. */
+  /**
+   * Queues published events for the endpoints that subscribe to them. They are sent once the transaction has committed.
+   */
   enqueue(trx: Knex.Transaction, events: readonly PublishedEvent[]): Promise<void>;
   /** Newest first. */
   listDeliveries(
@@ -241,7 +243,9 @@ export function createDeliveries(deps: Dependencies): Deliveries {
   };
 }
 
-/** Whether an endpoint receives an event. It does not receive its own changes: its receiver may not have the secret yet. */
+/**
+ * Whether an endpoint receives an event. It does not receive its own changes: its receiver may not have the secret yet.
+ */
 function subscribes(
   endpoint: Pick<store.WebhookRow, 'webhook_id' | 'types'>,
   { type, data }: PublishedEvent,

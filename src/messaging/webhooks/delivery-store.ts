@@ -54,7 +54,7 @@ const LISTED = [
   'created_at',
 ] as const;
 
-/** Adds deliveries, except for repeated ones of an event to an endpoint that are no replays. */
+/** Adds deliveries, except for repeated ones of an event to an endpoint that are not replays. */
 export async function insertDeliveries(trx: Knex.Transaction, rows: readonly NewDelivery[]): Promise<void> {
   for (let first = 0; first < rows.length; first += ROWS_PER_INSERT) {
     await trx('webhook_deliveries')
@@ -92,7 +92,7 @@ export async function listDeliveries(
   return query as Promise<ListedDelivery[]>;
 }
 
-/** Deliveries to an endpoint that are due, the oldest first. */
+/** The due deliveries to an endpoint, oldest first. */
 export async function listDueDeliveries(
   db: Knex,
   webhookId: string,
@@ -108,8 +108,8 @@ export async function listDueDeliveries(
 }
 
 /**
- * Enabled endpoints with deliveries that are due, ordered by id. The query steps from endpoint to endpoint, so that its cost
- * does not depend on how many deliveries each has.
+ * Enabled endpoints with deliveries that are due, ordered by id. The query steps from endpoint to endpoint, so that its
+ * cost does not depend on how many deliveries each has.
  * @param after the ids that follow this one
  */
 export async function listDueEndpoints(

@@ -47,7 +47,7 @@ test('without an account the response is the same, and the mail says so', async 
   const unknown = await requestReset(api, email);
   expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
   const [mail] = await mailsTo(service, email, 1);
-  expect(mail!.text).toContain('There is no account of this mail address');
+  expect(mail!.text).toContain('There is no account with this email address');
   expect(mail!.text).not.toContain('/account/password/');
 });
 
