@@ -56,21 +56,21 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly body: BodyOf<operations[Id]>;
   readonly path: ParametersOf<operations[Id], 'path'>;
   readonly query: WithDefaults<ParametersOf<operations[Id], 'query'>>;
-  /** Where it comes from: the address by the socket, or by a proxy that the configuration trusts. */
+  /** The client's address: from the socket, or from a proxy that the configuration trusts. */
   readonly client: { readonly address: string };
-  /** Whose secret has signed it, on operations that take signatures. */
+  /** The application whose secret signed the request, on operations that accept signatures. */
   readonly signer: SignerOf<operations[Id]>;
-  /** The request as signatures cover it, on operations that take signatures. */
+  /** The request as signatures cover it, on operations that accept signatures. */
   readonly signable: SignableRequest;
   /** In lower case. */
   readonly headers: Lowercased<ParametersOf<operations[Id], 'header'>>;
-  /** The bytes of the body as they came. */
+  /** The raw bytes of the body. */
   readonly rawBody: Buffer;
-  /** Every header, in lower case: for what is signed by others in their own way. */
+  /** All headers, in lower case, for signatures of other parties. */
   readonly allHeaders: IncomingHttpHeaders;
-  /** A body that is no JSON, on operations that take one. */
+  /** A body that is not JSON, on operations that accept one. */
   readonly upload: AsyncIterable<Uint8Array>;
-  /** How many bytes it has, where the client says so before it sends them. */
+  /** The size of the body in bytes, if the client announces it. */
   readonly uploadBytes: number | undefined;
   /** Which of the contract's media types it has. */
   readonly uploadType: UploadTypes<operations[Id]>;
@@ -80,15 +80,15 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly actor: Actor;
   /** Those of the token. */
   readonly scopes: readonly Scope[];
-  /** Whether the token would still be accepted, for responses that take long. */
+  /** Whether the token is still accepted, for responses that take long. */
   readonly stillHolds: () => Promise<boolean>;
   /** Who acts, on operations that need a reseller's token. */
   readonly resellerId: string;
-  /** Who is logged in, on operations that take a session's token; undefined where it may be left out. */
+  /** The session, on operations that accept a session's token; undefined if it is optional and missing. */
   readonly session: SessionIdentity | undefined;
   /** Who acts, on operations that need an agent's token. */
   readonly agent: AgentToken;
-  /** What pays, on operations that take a payment; undefined where nothing was sent. */
+  /** The payment credential, on operations that accept a payment; undefined if none was sent. */
   readonly payment: SentCredential | undefined;
 }
 
@@ -102,7 +102,7 @@ type SuccessStatus = 200 | 201 | 202 | 206;
 type ContentOf<Response> = Response extends { content: infer Content } ? Content : never;
 type SuccessTypes<Responses> = keyof ContentOf<Responses[keyof Responses & SuccessStatus]>;
 
-/** A response has a body of JSON, or a stream for everything else and for long JSON. */
+/** A response has a JSON body, or a stream for any other content and for long JSON. */
 type ResponseOf<Status, Content> = {
   [Type in keyof Content]:
     | (Type extends 'application/json'

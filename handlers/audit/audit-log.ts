@@ -10,7 +10,7 @@ interface AuditQuery {
   readonly until?: string | undefined;
 }
 
-/** What a request looks for. */
+/** The filter of a request. */
 export function toAuditFilter(query: AuditQuery): AuditFilter {
   const { app_id, actor_id, action, target, address, since, until } = query;
   return {

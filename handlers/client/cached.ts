@@ -1,7 +1,4 @@
-/**
- * Headers of a response that a client may keep and revalidate.
- * @param tag the entity tag of its content
- */
+/** Headers of a response that a client may cache and revalidate. */
 export function cached(tag: string): Readonly<Record<string, string>> {
   // The content depends on the session: no cache may serve it to another client, or without revalidation.
   return { ETag: tag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' };

@@ -4,13 +4,13 @@ import { cached } from '../client/cached.ts';
 
 const MEDIA_TYPE = 'application/octet-stream';
 
-/** Prevents browsers from showing any content as a page of ours. */
+/** Prevents browsers from showing any content as a page of this service. */
 const INERT = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** A download as it goes over the wire: the whole content, a part of it, or that the client has it already. */
+/** The response to a download: the whole content, a part of it, or that the client already has it. */
 export function toContent({ file, tag, content, range }: Download) {
   const digest = `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`;
   const headers = {

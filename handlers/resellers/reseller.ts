@@ -30,7 +30,7 @@ export function toPrice(price: Price): Schemas['ResellerPrice'] {
   };
 }
 
-/** A price of a request as the domain takes it. */
+/** Converts a price of a request for the domain. */
 export function fromPrice(price: Schemas['SetResellerPricesRequest']['prices'][number]): NewPrice {
   return { appId: price.app_id, tier: price.tier, durationDays: price.duration_days, price: price.price };
 }

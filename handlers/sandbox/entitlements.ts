@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { SandboxSession } from '../../src/access/sandbox/sandbox.ts';
 
-/** What a session of the sandbox may do, as the contract shows it. */
+/** The entitlements of a sandbox session, as the contract shows them. */
 export function toEntitlements({
   entitlements,
 }: SandboxSession): components['schemas']['SandboxEntitlements'] {

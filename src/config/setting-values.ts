@@ -77,7 +77,7 @@ export const clientIds = z
     error: 'must be client ids (cli_… or https://…), separated by commas',
   });
 
-/** The largest object that S3 accepts in parts of our size. */
+/** The largest object that S3 accepts in parts of the size used here. */
 const LARGEST_FILE = 64 * 1024 ** 3;
 
 /** The maximum size of a file, in bytes. */

@@ -76,7 +76,7 @@ namespace LatchkeyClient
             return Hmac(secret, "latchkey-response-v2", operation, digest, nonce, CanonicalObject(members));
         }
 
-        /// <summary>Checks the <c>signature</c> of a response, and gives the response back.</summary>
+        /// <summary>Checks the <c>signature</c> of a response, and returns the response.</summary>
         /// <param name="operation">Of the request, as are body and nonce.</param>
         /// <exception cref="LatchkeyException">RESPONSE_SIGNATURE_INVALID: it is wrong or missing.</exception>
         public static JsonElement VerifyResponse(
@@ -190,11 +190,11 @@ namespace LatchkeyClient
             _secret = secret;
         }
 
-        /// <summary>Gives the <c>token</c> of the session and <c>expires_at</c>.</summary>
+        /// <summary>Returns the <c>token</c> of the session and <c>expires_at</c>.</summary>
         public Task<JsonElement> Login(string username, string password, string hwid) => Call("login",
             new Dictionary<string, string> { ["username"] = username, ["password"] = password, ["hwid"] = hwid });
 
-        /// <summary>Gives the <c>token</c> of the session and <c>expires_at</c>.</summary>
+        /// <summary>Returns the <c>token</c> of the session and <c>expires_at</c>.</summary>
         public Task<JsonElement> LoginLicense(string licenseKey, string hwid) => Call("login-license",
             new Dictionary<string, string> { ["license_key"] = licenseKey, ["hwid"] = hwid });
 

@@ -1,4 +1,4 @@
-/** What has happened to a payment since it was made. */
+/** The refunds and disputes of a payment. */
 export interface Reversal {
   /** In minor units, all refunds together. */
   readonly refunded_minor: number;
@@ -28,7 +28,7 @@ export function unitsDue(units: number, amountMinor: number, reversal: Reversal)
   return units - Number(taken);
 }
 
-/** What decides whether a paid plan is in force. */
+/** The facts that decide whether a paid plan is in force. */
 export interface PaidPlan {
   readonly state: 'pending' | 'active' | 'past_due' | 'ended';
   readonly paid: boolean;

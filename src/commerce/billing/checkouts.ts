@@ -35,7 +35,7 @@ export interface Checkout {
   readonly checkoutId: string;
   readonly planId: string;
   readonly resellerId: string | null;
-  /** The page on which it is paid. */
+  /** The payment page. */
   readonly url: string;
   readonly status: CheckoutStatus;
   /** In units of the currency. */

@@ -26,7 +26,7 @@ export interface Challenge {
   readonly realm: string;
   readonly method: string;
   readonly intent: string;
-  /** Base64url of JSON (RFC 8785): the terms, and what the method needs. */
+  /** Base64url of JSON (RFC 8785): the terms, and the method's parameters. */
   readonly request: string;
   readonly expires?: string | undefined;
   readonly digest?: string | undefined;

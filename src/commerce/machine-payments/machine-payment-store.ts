@@ -60,7 +60,7 @@ export async function findAgentToken(db: Knex, tokenDigest: Buffer): Promise<Mac
   return db<MachinePaymentRow>(PAYMENTS).where({ token_digest: tokenDigest }).first();
 }
 
-/** Forgets expired tokens, but not their payments. @returns how many */
+/** Deletes expired tokens, but keeps their payments. @returns how many */
 export async function clearExpiredTokens(db: Knex, expiredBefore: Date, limit: number): Promise<number> {
   const some = db(PAYMENTS)
     .whereNotNull('token_digest')

@@ -22,7 +22,7 @@ export type { SentCredential } from './challenges.ts';
 
 /** How long access lasts. */
 const ACCESS_MS = 15 * 60 * 1000;
-/** How long payments are kept, and with them that their challenges are used. */
+/** How long payments are kept, and used challenges with them. */
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 1000;
 const RETRY_AFTER_S = 5;
@@ -30,7 +30,7 @@ const RETRY_AFTER_S = 5;
 /** The scopes of every agent that has paid. */
 const SCOPES = ['agent:execute'] as const;
 
-/** What was bought. */
+/** The access that was bought. */
 export interface Access {
   readonly token: string;
   readonly expiresInSeconds: number;
@@ -58,7 +58,7 @@ export interface MachinePayments {
   /** Requires a payment, with a new challenge. @throws ApiError PAYMENT_REQUIRED */
   requirePayment(): never;
   /**
-   * Takes a payment and grants access for it, once. A client that gets no response can send the credential
+   * Accepts a payment and grants access for it, once. A client that gets no response can send the credential
    * again: it is not charged twice. A challenge that was settled or declined is used up.
    * @param sent undefined without a credential
    * @throws ApiError PAYMENT_REQUIRED, MALFORMED_CREDENTIAL, METHOD_UNSUPPORTED, INVALID_CHALLENGE,

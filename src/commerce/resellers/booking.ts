@@ -10,13 +10,7 @@ export interface Booking {
   readonly split: boolean;
 }
 
-/**
- * Splits the price of keys into ledger entries. The commission is a separate entry, unless the balance
- * between the two entries would exceed the largest one: then the net is a single entry.
- * @param balance before the entries
- * @param net the cost for the reseller
- * @param first the entry that adds to the balance, and so comes first
- */
+/** @param first the entry that adds to the balance, which comes before the others */
 export function booking(balance: number, gross: bigint, net: bigint, first: 'commission' | 'gross'): Booking {
   const commission = gross - net;
   const split = BigInt(balance) + (first === 'gross' ? gross : commission) <= BigInt(LARGEST_MINOR);
@@ -33,7 +27,7 @@ export interface Balances {
   readonly waiting_minor: number;
 }
 
-/** What the balance can take of the waiting amount, and then pay of the debt. */
+/** How much of the waiting amount fits into the balance, and how much of the debt it then pays. */
 export function rebalance({ balance_minor: balance, owed_minor: owed, waiting_minor: waiting }: Balances): {
   readonly topUp: number;
   readonly reversal: number;

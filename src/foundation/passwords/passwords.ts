@@ -17,10 +17,10 @@ const PARAMETERS = {
 
 /** Leaves one core free for verifications, and runs no more hashes than libuv has threads. */
 const CONCURRENT = Math.min(4, Math.max(1, availableParallelism() - 1));
-/** So many are hashed within half a second. */
+/** This many are hashed within half a second. */
 const QUEUE = 16 * CONCURRENT;
 /**
- * Developers choose imported hashes, which may cost a hundred times as much as ours. So they are verified one
+ * Developers choose imported hashes, which may cost a hundred times as much as new ones. So they are verified one
  * at a time, and each application has a separate queue.
  */
 const IMPORTED_QUEUE_PER_APPLICATION = 8;
@@ -44,9 +44,9 @@ export interface Passwords {
   /**
    * Verifies a password. A missing account takes as long as an existing one, unless the hash comes from
    * another system.
-   * @param stored the stored hash: ours, any Argon2 in PHC form, or bcrypt; undefined when there is no
+   * @param stored the stored hash: any Argon2 in PHC form, or bcrypt; undefined when there is no
    *   account
-   * @returns whether the password is right, and a hash of ours to replace one of another system. The new hash
+   * @returns whether the password is right, and a new hash to replace one of another system. The new hash
    *   covers the whole password, even where bcrypt used only its first 72 bytes.
    * @throws ApiError TOO_MANY_REQUESTS when too many passwords are waiting
    */

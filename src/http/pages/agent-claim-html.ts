@@ -8,7 +8,7 @@ type ClaimView = NonNullable<Awaited<ReturnType<Services['agents']['claimPage'][
 /** What each scope lets an agent do, for people. */
 const WORDS: Readonly<Record<ClaimView['scopes'][number], string>> = {
   read: 'see your applications, users, licenses and statistics',
-  write: 'change them: make license keys, ban users, edit settings',
+  write: 'change them: create license keys, ban users, edit settings',
   'auth:dev': 'manage your account: tokens, secrets, resellers and webhooks',
   'auth:client': 'check logins as your programs do',
   'agent:register': 'register other agents',

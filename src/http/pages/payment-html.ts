@@ -118,7 +118,7 @@ export function receiptPage(view: ReceiptView): string {
       'wait',
       'Your bank is processing the payment',
       [
-        `The payment of ${money(view.amountMinor, view.currency)} takes about 30 seconds. You need not wait here.`,
+        `The payment of ${money(view.amountMinor, view.currency)} takes about 30 seconds. You don't need to wait here.`,
       ],
       `<a class="button" href="/pay/${escape(view.sessionRef)}/receipt">Check again</a>
       <a class="button plain" href="${linkTo(view.successUrl)}" rel="noreferrer">

@@ -22,9 +22,8 @@ export interface Credentials {
    */
   find(appId: string, username: string): Promise<store.UserRow | undefined>;
   /**
-   * Finds the user of a username and password. An unknown user costs the same work as a wrong password, and failures
-   * count for the name and the address. Hashes of other systems are replaced.
-   * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS; VALIDATION_FAILED for an invalid username
+   * Finds a user by username and password. An unknown user costs the same work as a wrong password, and failures count
+   * for the name and the address. Hashes of other systems are replaced.
    */
   check(
     appId: string,

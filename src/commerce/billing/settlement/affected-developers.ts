@@ -1,6 +1,6 @@
 import type { Actor } from '../../../foundation/audit/audit.ts';
 
-/** What is left to do for a developer after the facts about their payments are settled. */
+/** What remains to be done for a developer after the facts about their payments are settled. */
 interface FollowUp {
   /** Whether their plan may have changed. */
   readonly hasPlan: boolean;

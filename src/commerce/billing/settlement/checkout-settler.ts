@@ -21,7 +21,7 @@ interface Dependencies {
 export function createCheckoutSettler(deps: Dependencies): Settler<FactOf<'checkout'>> {
   const { payments, plans, purchases, entitlements, clock } = deps;
 
-  /** Grants what is paid once: a pack, or a plan for life. */
+  /** Grants a purchase that is paid once: a pack, or a lifetime plan. */
   async function settleOnce(
     trx: Knex.Transaction,
     actor: Actor,

@@ -15,9 +15,8 @@ import { insertQuotaEntry } from '../quota-store.ts';
 import * as store from '../subscription-store.ts';
 
 /**
- * What developers are entitled to by their payments. It is always computed from all that is known of the
- * payments, so that the order and the number of the events make no difference. The caller's transaction holds
- * the lock of settlements.
+ * What developers are entitled to by their payments. It is always computed from all known facts, so that the order and
+ * the number of the events make no difference. The caller's transaction holds the lock of settlements.
  */
 export interface Entitlements {
   /**

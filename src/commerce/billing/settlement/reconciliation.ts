@@ -69,7 +69,7 @@ export function createReconciliation(deps: Dependencies): Reconciliation {
       const overdue = await store.listOverdue(knex, before(LATE_MS), before(SILENCE_MS), AT_ONCE);
       for (const { subscription_id, subscription_ref, processor } of overdue) {
         await store.updateSubscription(knex, subscription_id, { looked_up_at: now });
-        // The configured processor does not take the payments of its next periods.
+        // The configured processor does not collect the payments of its next periods.
         if (processor !== payments.processor) await settlement.suspend(subscription_id, OWN_ADDRESS);
         else await settleFacts({ subscription_id }, () => payments.lookUpSubscription(subscription_ref!));
       }

@@ -4,10 +4,8 @@ import type { PaymentFact } from '../../../platform/payments/index.ts';
 import type { AffectedDevelopers } from './affected-developers.ts';
 
 /**
- * Writes down what a fact says, and grants or takes back what follows from it, except for the plan: the
- * developers whose plan may have changed are added to `affected`. The caller's transaction holds the lock of
- * settlements.
- * @throws Mismatch
+ * Records a fact, and grants or takes back what follows from it, except for the plan: developers whose plan may have
+ * changed are added to `affected`. The caller's transaction holds the lock of settlements.
  */
 export type Settler<Fact extends PaymentFact> = (
   trx: Knex.Transaction,
