@@ -81,7 +81,7 @@ export interface HandlerRequest<Id extends OperationId> {
   /** Those of the token. */
   readonly scopes: readonly Scope[];
   /** Whether the token is still accepted, for responses that take long. */
-  readonly stillHolds: () => Promise<boolean>;
+  readonly isStillAllowed: () => Promise<boolean>;
   /** Who acts, on operations that need a reseller's token. */
   readonly resellerId: string;
   /** The session, on operations that accept a session's token; undefined if it is optional and missing. */

@@ -148,7 +148,8 @@ async function migrateAlone(knex: Knex): Promise<string[]> {
     // An older version must still start while a newer one has already migrated.
     disableMigrationsListValidation: true,
   };
-  // knex keeps its own lock in a table, which survives a kill; while this process holds the advisory lock, no other can hold it.
+  // knex keeps its own lock in a table, which survives a kill. While this process holds the advisory lock, no other
+  // process can hold the one of knex.
   if (await knex.schema.hasTable('schema_migrations_lock'))
     await knex.migrate.forceFreeMigrationsLock(config);
   return migrateLatest(knex, config);

@@ -170,8 +170,8 @@ export function createAssertions({ issuers, clock, issuer: own }: Dependencies):
       if (kind === 'logout' && payload['nonce'] !== undefined) {
         throw new AssertionError('invalid_request', 'A logout token has no nonce.');
       }
-      const told = payload['events'];
-      if (!isObject(told) || !events.some((event) => isObject(told[event]))) {
+      const named = payload['events'];
+      if (!isObject(named) || !events.some((event) => isObject(named[event]))) {
         throw new AssertionError('invalid_request', 'The token has no event that this service accepts.');
       }
       return {

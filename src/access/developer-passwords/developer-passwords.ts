@@ -165,12 +165,12 @@ export function createDeveloperPasswords(deps: Dependencies): DeveloperPasswords
       const profile = await developers.profile(developerId);
       if (!profile) throw new ApiError('UNAUTHORIZED');
       const invalid = () => new ApiError('INVALID_CREDENTIALS', { status: 403 });
-      const who = await developers.ownerOf(profile.email, current, { address }, sessionDigest);
-      if (!who) throw invalid();
+      const owner = await developers.ownerOf(profile.email, current, { address }, sessionDigest);
+      if (!owner) throw invalid();
       const passwordHash = await developers.hashPassword(next);
       await knex.transaction(async (trx) => {
         // A concurrent request may have replaced the password since it was checked.
-        if ((await developers.lockSignInsForUpdate(trx, developerId)) !== who.generation) throw invalid();
+        if ((await developers.lockSignInsForUpdate(trx, developerId)) !== owner.generation) throw invalid();
         await store.deletePasswordResetsOf(trx, developerId);
         await developers.replacePassword(trx, developerId, passwordHash);
         await developers.endSignIns(trx, developerId, sessionDigest);

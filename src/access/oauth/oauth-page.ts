@@ -53,7 +53,7 @@ export type OAuthPage =
       readonly address: string | undefined;
     }
   | { readonly kind: 'device-done'; readonly clientName: string }
-  | { readonly kind: 'device-over'; readonly reason: 'aborted' | 'failed' }
+  | { readonly kind: 'device-ended'; readonly reason: 'aborted' | 'failed' }
   | {
       readonly kind: 'logout';
       readonly xsrf: string;

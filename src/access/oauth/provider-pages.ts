@@ -28,10 +28,10 @@ export const devicePages: NonNullable<Features['deviceFlow']> = {
   deviceInfo: (ctx) => ({ address: requestContext.getStore()?.address, agent: ctx.get('user-agent') }),
   async userCodeInputSource(ctx, _form, _out, error) {
     const { name, userCode } = (error ?? {}) as { readonly name?: string; readonly userCode?: string };
-    if (name === 'AbortedError') return setPage(ctx, { kind: 'device-over', reason: 'aborted' });
+    if (name === 'AbortedError') return setPage(ctx, { kind: 'device-ended', reason: 'aborted' });
     // Without a session the form cannot be submitted, so it is not shown again.
     if (error && ctx.oidc.session?.exp === undefined) {
-      return setPage(ctx, { kind: 'device-over', reason: 'failed' });
+      return setPage(ctx, { kind: 'device-ended', reason: 'failed' });
     }
     setPage(ctx, {
       kind: 'device-code',

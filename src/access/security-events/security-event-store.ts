@@ -165,8 +165,8 @@ export async function recordAttempts(
   { ended, again, receiver }: AttemptsRecord,
 ): Promise<void> {
   // The receiver first, in the same order as its deletion.
-  const there = await trx('security_event_receivers').where({ receiver_id: receiverId }).update(receiver);
-  if (there === 0) return;
+  const updated = await trx('security_event_receivers').where({ receiver_id: receiverId }).update(receiver);
+  if (updated === 0) return;
   if (ended.length > 0) {
     await trx('security_event_deliveries')
       .whereIn('delivery_id', ended as string[])

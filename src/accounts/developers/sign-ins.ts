@@ -170,9 +170,9 @@ export function createSignIns(deps: Dependencies): SignIns & {
 
   /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
   async function ownerOfPassword(email: string, password: string, client: Client): Promise<SignedIn> {
-    const who = await ownerOf(email, password, client);
-    if (!who) throw new ApiError('INVALID_CREDENTIALS');
-    return who;
+    const signedIn = await ownerOf(email, password, client);
+    if (!signedIn) throw new ApiError('INVALID_CREDENTIALS');
+    return signedIn;
   }
 
   return {
@@ -180,14 +180,14 @@ export function createSignIns(deps: Dependencies): SignIns & {
     ownerOf,
 
     async login(email, password, client) {
-      const who = await ownerOfPassword(email, password, client);
-      return knex.transaction((trx) => open(trx, who, client, 'developer.logged_in'));
+      const signedIn = await ownerOfPassword(email, password, client);
+      return knex.transaction((trx) => open(trx, signedIn, client, 'developer.logged_in'));
     },
 
     async verifyPassword(email, password, client) {
-      const who = await ownerOfPassword(email, password, client);
-      await knex.transaction((trx) => recordSignIn(trx, who.developerId, client, 'developer.logged_in'));
-      return who;
+      const signedIn = await ownerOfPassword(email, password, client);
+      await knex.transaction((trx) => recordSignIn(trx, signedIn.developerId, client, 'developer.logged_in'));
+      return signedIn;
     },
 
     async isSignedIn({ developerId, generation }) {

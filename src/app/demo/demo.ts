@@ -21,10 +21,10 @@ export interface Demo {
 /** Ensures that there are plans on sale, a demo developer, an application and three unused license keys. */
 export async function prepareDemo(services: Services, knex: Knex, random: Random): Promise<Demo> {
   // When several processes start on one database, one creates it and the others find it.
-  return withAdvisoryLock(knex, EMAIL, () => findOrMake(services, random));
+  return withAdvisoryLock(knex, EMAIL, () => findOrCreate(services, random));
 }
 
-async function findOrMake(services: Services, random: Random): Promise<Demo> {
+async function findOrCreate(services: Services, random: Random): Promise<Demo> {
   await sellDemoPlans(services.plans);
   const { developerId, password } = await findOrRegister(services, random);
   const actor = { kind: 'service', id: 'demo', developerId, address: '127.0.0.1' } as const;

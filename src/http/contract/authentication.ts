@@ -9,7 +9,7 @@ import type { ContractRequest } from './table-router.ts';
 
 type Found = Pick<
   HandlerRequest<'getHealth'>,
-  'actor' | 'scopes' | 'resellerId' | 'session' | 'stillHolds' | 'agent' | 'payment'
+  'actor' | 'scopes' | 'resellerId' | 'session' | 'isStillAllowed' | 'agent' | 'payment'
 >;
 
 /** The identity behind a request's bearer token, as handlers get it. */
@@ -75,8 +75,8 @@ export function createAuthentication(services: Services, now: () => Date) {
       assertScopes(context.operation, identity.scopes ?? []);
       assertNotDelegated(context.operation, identity);
       if (!identity.actor && !identity.agent) return undefined;
-      const stillHolds = async () => (await identify(token!, origin)) !== undefined;
-      return { ...identity, stillHolds };
+      const isStillAllowed = async () => (await identify(token!, origin)) !== undefined;
+      return { ...identity, isStillAllowed };
     };
 
   return {

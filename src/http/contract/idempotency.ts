@@ -22,7 +22,7 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     const { operation, request, path, search, bytes = Buffer.alloc(0) } = exchange;
     const key = request.headers[HEADER];
     if (typeof key !== 'string' || !takesKeys(operation)) return work();
-    const { owner, stillMay } = ownerOf(exchange, identity);
+    const { owner, assertStillValid } = ownerOf(exchange, identity);
     // A response is replayed only to the same scopes: a token with others may see more or less.
     const scopes = [...(identity.scopes ?? [])].sort().join(' ');
     const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes, scopes];
@@ -30,7 +30,13 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
       const { status, mediaType = '', body, text, stream } = await work();
       return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
     };
-    const { response, replayed } = await idempotency.once(owner, key, sameRequest, recorded, stillMay);
+    const { response, replayed } = await idempotency.once(
+      owner,
+      key,
+      sameRequest,
+      recorded,
+      assertStillValid,
+    );
     return { ...response, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
   };
 
@@ -39,8 +45,8 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     if (actor) return { owner: resellerId ?? actor.developerId };
     const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
     if (typeof appId === 'string' && typeof secret === 'string') {
-      const stillMay = () => applications.authenticate(appId, secret);
-      return { owner: JSON.stringify([appId, secret]), stillMay };
+      const assertStillValid = () => applications.authenticate(appId, secret);
+      return { owner: JSON.stringify([appId, secret]), assertStillValid };
     }
     if (typeof email === 'string') return { owner: email.toLowerCase() };
     throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation does not accept an Idempotency-Key.' });
@@ -50,7 +56,7 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
 interface Owner {
   readonly owner: string;
   /** Throws when the owner's credentials are no longer valid, for callers that have not checked them. */
-  readonly stillMay?: () => Promise<unknown>;
+  readonly assertStillValid?: () => Promise<unknown>;
 }
 
 /** Whether an operation's contract has an `Idempotency-Key`. */

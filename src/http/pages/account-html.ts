@@ -27,7 +27,7 @@ export function forgottenPage(email = '', fault?: string): string {
 }
 
 /** The page of a link that was used or has expired. */
-export function overPage(): string {
+export function expiredLinkPage(): string {
   const title = 'This link no longer works';
   return formPage(
     title,

@@ -4,9 +4,9 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
 import { isMailAddress } from '../../platform/mail/mailbox.ts';
 import type { Services } from '../../services.ts';
-import { FORGOTTEN_PATH, forgottenPage, overPage, PASSWORD_FAULT, resetPage } from './account-html.ts';
-import { fieldOf, takeForm } from './forms.ts';
-import { refusalPage, sayPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
+import { FORGOTTEN_PATH, forgottenPage, expiredLinkPage, PASSWORD_FAULT, resetPage } from './account-html.ts';
+import { fieldOf, acceptForm } from './forms.ts';
+import { refusalPage, messagePage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const RESET_PATH = `${FORGOTTEN_PATH}/:token`;
 
@@ -26,7 +26,7 @@ export interface AccountPages {
 /** Where developers who have forgotten their password choose a new one. */
 export function createAccountPages({ passwords, limits, webUrl, clientOf }: AccountPages): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const form = takeForm(webUrl, (response) => {
+  const form = acceptForm(webUrl, (response) => {
     const line = 'This form was sent from another site. Nothing has changed.';
     send(response, 403, refusalPage('Form not accepted', line));
   });
@@ -44,20 +44,20 @@ export function createAccountPages({ passwords, limits, webUrl, clientOf }: Acco
     await count(request);
     await passwords.requestReset(email, clientOf(request));
     const line = 'If it does not arrive soon, check your spam folder. The link works for one hour.';
-    send(response, 200, sayPage('good', 'Check your email', line));
+    send(response, 200, messagePage('good', 'Check your email', line));
   });
 
   router.get(RESET_PATH, async (request: Request<{ token: string }>, response) => {
     const { token } = request.params;
     const reset = await passwords.resetOf(token);
-    if (!reset) return over(response);
+    if (!reset) return showExpired(response);
     send(response, 200, resetPage(token, reset));
   });
 
   router.post(RESET_PATH, form, async (request: Request<{ token: string }>, response: Response) => {
     const { token } = request.params;
     const reset = await passwords.resetOf(token);
-    if (!reset) return over(response);
+    if (!reset) return showExpired(response);
     const password = fieldOf(request, 'new_password');
     if (!passwords.canBeChosen(password)) {
       return send(response, 422, resetPage(token, reset, PASSWORD_FAULT));
@@ -65,7 +65,7 @@ export function createAccountPages({ passwords, limits, webUrl, clientOf }: Acco
     await count(request);
     await passwords.reset(token, password, fieldOf(request, 'end_access') === 'yes', clientOf(request));
     const line = 'Return to the sign-in page, and sign in with the new password.';
-    send(response, 200, sayPage('good', 'Your password is set', line));
+    send(response, 200, messagePage('good', 'Your password is set', line));
   });
 
   router.use(onError);
@@ -76,12 +76,12 @@ function send(response: Response, status: number, html: string): void {
   response.status(status).set(SECRET_PAGE_HEADERS).type('html').send(html);
 }
 
-function over(response: Response): void {
-  send(response, 404, overPage());
+function showExpired(response: Response): void {
+  send(response, 404, expiredLinkPage());
 }
 
 const onError: ErrorRequestHandler = (error, _request, response, next) => {
-  if (error instanceof ApiError && error.code === 'INVALID_RESET_TOKEN') return over(response);
+  if (error instanceof ApiError && error.code === 'INVALID_RESET_TOKEN') return showExpired(response);
   if (error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS') {
     response.set('Retry-After', String(error.retryAfter));
     const line = 'There are too many requests right now. Please try again later.';

@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts';
 import { FORGOTTEN_PATH, PASSWORD_FAULT } from './account-html.ts';
 import { escape } from './html.ts';
-import { dateText, faultOf, formPage, sayPage } from './payment-parts.ts';
+import { dateText, faultOf, formPage, messagePage } from './payment-parts.ts';
 
 type ClaimView = NonNullable<Awaited<ReturnType<Services['agents']['claimPage']['view']>>>;
 
@@ -78,5 +78,5 @@ const STATES = {
 /** The page of a claim that is decided or has expired. */
 export function claimStatePage(state: keyof typeof STATES): string {
   const { kind, title, line } = STATES[state];
-  return sayPage(kind, title, line);
+  return messagePage(kind, title, line);
 }

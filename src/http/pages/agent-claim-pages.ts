@@ -4,7 +4,7 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
 import type { Services } from '../../services.ts';
 import { claimPage, claimStatePage, codePage } from './agent-claim-html.ts';
-import { fieldOf, takeForm } from './forms.ts';
+import { fieldOf, acceptForm } from './forms.ts';
 import { refusalPage, SECRET_PAGE_HEADERS } from './payment-parts.ts';
 
 const VIEW_TOKEN = /^[\w-]{43}$/;
@@ -27,7 +27,7 @@ export interface AgentClaims {
  */
 export function createAgentClaimPages({ page, webUrl, clientOf }: AgentClaims): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const form = takeForm(webUrl, (response) => {
+  const form = acceptForm(webUrl, (response) => {
     const line = 'This form was sent from another site. Nothing has changed.';
     send(response, 403, refusalPage('Form not accepted', line));
   });

@@ -15,7 +15,7 @@ export const readForm: RequestHandler = async (request, _response, next) => {
  * Accepts the service's own forms. Runs before any handler that reads fields.
  * @param refuse responds to a form of another site
  */
-export function takeForm(webUrl: () => string, refuse: (response: Response) => void): RequestHandler[] {
+export function acceptForm(webUrl: () => string, refuse: (response: Response) => void): RequestHandler[] {
   return [refuseCrossSite(webUrl, refuse), readForm];
 }
 

@@ -41,26 +41,33 @@ export function oauthPage(page: OAuthPage): string {
     case 'device-confirm':
       return deviceConfirmPage(page);
     case 'device-done':
-      return said('good', 'Your device is connected', [
+      return messagePage('good', 'Your device is connected', [
         `${page.clientName} can continue. You can close this page.`,
       ]);
-    case 'device-over':
+    case 'device-ended':
       return page.reason === 'aborted'
-        ? said('bad', 'Access was not allowed', ['The device is not connected. You can close this page.'])
-        : said('bad', 'Something went wrong', ['Please start again on the device.']);
+        ? messagePage('bad', 'Access was not allowed', [
+            'The device is not connected. You can close this page.',
+          ])
+        : messagePage('bad', 'Something went wrong', ['Please start again on the device.']);
     case 'logout':
       return logoutPage(page);
     case 'logged-out':
-      return said('good', 'You are signed out', ['You can close this page.'], {
+      return messagePage('good', 'You are signed out', ['You can close this page.'], {
         more: page.back && returnLink(page.back),
       });
     case 'refused':
-      return said('bad', 'Something went wrong', [page.description ?? 'The request was not understood.'], {
-        code: page.error,
-        more: returnLink(page.back),
-      });
+      return messagePage(
+        'bad',
+        'Something went wrong',
+        [page.description ?? 'The request was not understood.'],
+        {
+          code: page.error,
+          more: returnLink(page.back),
+        },
+      );
     case 'error':
-      return said(
+      return messagePage(
         'bad',
         'Something went wrong',
         [
@@ -236,7 +243,7 @@ function destination(redirectUri: string | undefined): string {
 }
 
 /** A page with one message. @param more HTML that follows it */
-function said(
+function messagePage(
   kind: 'good' | 'bad',
   title: string,
   lines: readonly string[],

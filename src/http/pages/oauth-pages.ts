@@ -72,15 +72,15 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
       const { status, headers, description, ...fault } = surfaceOf(request, response).fault(error);
       const code = status === 401 ? 'invalid_token' : status === 403 ? 'insufficient_scope' : fault.error;
       const scope = status === 403 ? ', scope="openid"' : '';
-      const said = token === undefined ? '' : `, error="${code}"${scope}`;
-      if (status < 429) response.set('WWW-Authenticate', `Bearer realm="latchkey"${said}`);
+      const errorParameters = token === undefined ? '' : `, error="${code}"${scope}`;
+      if (status < 429) response.set('WWW-Authenticate', `Bearer realm="latchkey"${errorParameters}`);
       response.status(status).set(headers).json({ error: code, error_description: description });
     }
   };
   router.get('/oauth/userinfo', userinfo);
   router.post('/oauth/userinfo', userinfo);
 
-  const over: OAuthPage = {
+  const expired: OAuthPage = {
     kind: 'error',
     error: 'expired',
     description: 'This page has expired, or was opened in another browser.',
@@ -88,18 +88,18 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
 
   router.get(INTERACTION_PATH, async (request: Request<{ uid: string }>, response) => {
     const page = await authorizationServer.interaction(at(request, response));
-    send(response, page ? 200 : 400, page ?? over);
+    send(response, page ? 200 : 400, page ?? expired);
   });
 
   router.post(INTERACTION_PATH, readForm, async (request: Request<{ uid: string }>, response: Response) => {
     const here = at(request, response);
     const action = fieldOf(request, 'action');
     if (action !== 'sign-in') {
-      return goOn(response, await authorizationServer.decide(here, action === 'allow'));
+      return continueTo(response, await authorizationServer.decide(here, action === 'allow'));
     }
     const email = fieldOf(request, 'email');
     try {
-      goOn(
+      continueTo(
         response,
         await authorizationServer.signIn(here, { email, password: fieldOf(request, 'password') }),
       );
@@ -112,7 +112,11 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
         error.status === 429
           ? 'Please wait a minute and try again.'
           : 'That is not the password of this account.';
-      send(response, page ? error.status : 400, page?.kind === 'sign-in' ? { ...page, email, alert } : over);
+      send(
+        response,
+        page ? error.status : 400,
+        page?.kind === 'sign-in' ? { ...page, email, alert } : expired,
+      );
     }
   });
 
@@ -120,8 +124,8 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
     return { request, response, uid: request.params.uid, client: clientOf(request) };
   }
 
-  function goOn(response: Response, returnTo: string | undefined): void {
-    if (returnTo === undefined) return send(response, 400, over);
+  function continueTo(response: Response, returnTo: string | undefined): void {
+    if (returnTo === undefined) return send(response, 400, expired);
     response.set('Cache-Control', 'no-store').redirect(303, returnTo);
   }
 

@@ -163,11 +163,11 @@ type Payment = ReceiptView['payments'][number];
 const DISPUTES = { open: 'Disputed', won: 'Dispute won', lost: 'Lost in a dispute' } as const;
 
 function notes({ refundedMinor, dispute }: Payment, amount: (minor: number) => string): string {
-  const said = [
+  const labels = [
     ...(refundedMinor > 0 ? [`${amount(refundedMinor)} refunded`] : []),
     ...(dispute ? [DISPUTES[dispute]] : []),
   ];
-  return said.map((each) => `<br><span class="small soft">${each}</span>`).join('');
+  return labels.map((each) => `<br><span class="small soft">${each}</span>`).join('');
 }
 
 function subscriptionText({ subscription, currency }: ReceiptView): string {

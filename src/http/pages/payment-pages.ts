@@ -6,7 +6,7 @@ import type {
   PayResult,
   TestTool,
 } from '../../platform/payments/test-processor/checkout-page.ts';
-import { fieldOf, takeForm } from './forms.ts';
+import { fieldOf, acceptForm } from './forms.ts';
 import { bankPage, payPage, receiptPage, refusalPage } from './payment-html.ts';
 import { SECRET_PAGE_HEADERS as HEADERS } from './payment-parts.ts';
 
@@ -32,7 +32,7 @@ export const PAYMENT_PATHS: Readonly<Record<string, readonly string[]>> = {
 /** The pages of the test processor. */
 export function createPaymentPages(page: CheckoutPage): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const form = takeForm(page.webUrl, (response) => {
+  const form = acceptForm(page.webUrl, (response) => {
     const line = 'This form was sent from another site. You were not charged.';
     send(response, 403, refusalPage('Form not accepted', line));
   });

@@ -105,7 +105,7 @@ export function formPage(title: string, body: string): string {
 }
 
 /** A page with one message. @param line plain text */
-export function sayPage(kind: keyof typeof SIGNS, title: string, line: string): string {
+export function messagePage(kind: keyof typeof SIGNS, title: string, line: string): string {
   return formPage(
     title,
     `<main class="narrow"><div class="card">${badge(kind)}<h1>${escape(title)}</h1>
@@ -115,7 +115,7 @@ export function sayPage(kind: keyof typeof SIGNS, title: string, line: string): 
 
 /** A page that says why a request was refused. */
 export function refusalPage(title: string, line: string): string {
-  return sayPage('bad', title, line);
+  return messagePage('bad', title, line);
 }
 
 /** Errors of forms that cannot be read, regardless of their fields. */

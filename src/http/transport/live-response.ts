@@ -17,21 +17,21 @@ class Gone extends Error {
  */
 export function writeLive(stream: Readable, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let pending = '';
 
     function write(): void {
-      if (said === '' || response.writableEnded || response.destroyed) return;
-      const text = said;
-      said = '';
+      if (pending === '' || response.writableEnded || response.destroyed) return;
+      const text = pending;
+      pending = '';
       if (!response.write(text)) stream.pause();
     }
 
     stream.on('data', (part: string) => {
-      if (said === '') setImmediate(write);
-      said += part;
-      if (said.length >= WRITTEN_AT_ONCE) write();
+      if (pending === '') setImmediate(write);
+      pending += part;
+      if (pending.length >= WRITTEN_AT_ONCE) write();
     });
-    stream.once('end', () => response.end(said));
+    stream.once('end', () => response.end(pending));
     stream.once('error', reject);
     stream.once('close', () => stream.readableEnded || reject(new Gone()));
     response.on('drain', () => stream.resume());

@@ -38,7 +38,7 @@ export async function takeRetried(
 }
 
 /** Erases the content of mails whose links have expired. @returns how many */
-export async function forgetEnded(db: Knex, now: Date): Promise<number> {
+export async function eraseExpired(db: Knex, now: Date): Promise<number> {
   return db('failed_mails')
     .where('link_ends_at', '<=', now)
     .whereNotNull('message_sealed')

@@ -81,9 +81,9 @@ export function createFailedMails({ knex, jobs, keyring, clock, logger }: Depend
         if (!(await jobs.send(trx, 'mails', requests))) throw new Error('mails are not started yet');
         return rows.length;
       });
-      const forgotten = await store.forgetEnded(knex, now);
+      const erased = await store.eraseExpired(knex, now);
       const before = new Date(now.getTime() - KEPT_MS);
-      return retried + forgotten + (await store.deleteFailedBefore(knex, before, AT_ONCE));
+      return retried + erased + (await store.deleteFailedBefore(knex, before, AT_ONCE));
     },
 
     reseal: createResealer(knex, keyring, {

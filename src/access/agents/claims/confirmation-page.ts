@@ -119,10 +119,10 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
       const seen = await store.findClaimByView(knex, digest);
       if (!seen || seen.email === null || stateOf(seen) !== 'open') return undefined;
       const account = await developers.find(knex, seen.email);
-      const who = account?.hasPassword
+      const owner = account?.hasPassword
         ? await developers.ownerOf(seen.email, password, client, digest)
         : undefined;
-      if (account?.hasPassword && !who) return { denied: true };
+      if (account?.hasPassword && !owner) return { denied: true };
       const isChosen = !account?.hasPassword && chosen !== '';
       if (isChosen && !canBeChosen(chosen)) return { denied: true };
       const chosenHash = isChosen ? await developers.hashPassword(chosen) : undefined;
@@ -132,8 +132,8 @@ export function createClaimPage(deps: Dependencies): ClaimPage {
         const now = clock.now();
         if (!claim || claimState(claim, now) !== 'open') return undefined;
         // The password may have been replaced since it was checked.
-        const generation = who && (await developers.lockSignInsForUpdate(trx, who.developerId));
-        if (who && generation !== who.generation) return { denied: true };
+        const generation = owner && (await developers.lockSignInsForUpdate(trx, owner.developerId));
+        if (owner && generation !== owner.generation) return { denied: true };
         const developerId =
           chosenHash === undefined
             ? account?.developerId

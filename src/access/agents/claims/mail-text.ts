@@ -7,10 +7,10 @@ export function claimMail(
   viewToken: string,
   issuer: string | null,
 ): { subject: string; text: string } {
-  const who = issuer === null ? 'An agent' : `An agent of ${new URL(issuer).host}`;
+  const sender = issuer === null ? 'An agent' : `An agent of ${new URL(issuer).host}`;
   return {
     subject: 'An agent requests to act for you',
-    text: `${who} has given this email address and requests to act for you at ${new URL(web).host}.
+    text: `${sender} has given this email address and requests to act for you at ${new URL(web).host}.
 
 If you expect this, open the page below. It says what the agent wants to do, and shows you a code for it.
 
