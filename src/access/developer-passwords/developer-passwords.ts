@@ -36,7 +36,7 @@ export interface DeveloperPasswords {
   /**
    * Replaces the password with the token of a mailed link, and ends all sign-ins.
    * @param endAccess whether to also revoke what acts for the account; by default, only if the address was not verified
-   * before
+   *   before
    * @throws ApiError INVALID_RESET_TOKEN, TOO_MANY_REQUESTS
    */
   reset(token: string, password: string, endAccess: boolean | undefined, client: Client): Promise<void>;

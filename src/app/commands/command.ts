@@ -6,7 +6,7 @@ const exitAtOnce = (signal: NodeJS.Signals): void => process.exit(signal === 'SI
 /**
  * Runs a command of the terminal. An error that the operator can fix is shown as one line; any other error is a defect.
  * @param signals false when the command handles SIGINT and SIGTERM itself; otherwise they end the process, and its
- * embedded database with it
+ *   embedded database with it
  */
 export async function runCommand(command: () => Promise<void>, { signals = true } = {}): Promise<void> {
   if (signals) process.on('SIGTERM', exitAtOnce).on('SIGINT', exitAtOnce);

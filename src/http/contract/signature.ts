@@ -23,9 +23,9 @@ interface SignatureRequest {
 /**
  * Checks the signature of a request over the raw bytes of its body, before the body is validated.
  * @returns no signer when the request is not signed and need not be, or when it names no application: then validation
- * refuses it
+ *   refuses it
  * @throws ApiError SIGNATURE_VERSION_UNSUPPORTED, the errors of Signatures.verify, and VALIDATION_FAILED where version
- * 2 lacks a nonce
+ *   2 lacks a nonce
  */
 export async function readSignature(
   { signatures }: Services,

@@ -20,7 +20,7 @@ export class UploadMemoryBudget {
    * @param request the request that holds the memory, until `release`
    * @param owner the developer whose share is used
    * @throws ApiError TOO_MANY_REQUESTS when the owner's share is used up, SERVICE_UNAVAILABLE when the total is, and
-   * the errors of the body
+   *   the errors of the body
    */
   async *buffer(
     request: object,

@@ -18,8 +18,8 @@ export class Uploads {
    * whether a repeated request is the same.
    * @param owner the developer whose share of the memory is used
    * @returns the body in parts; it fails with ApiError PAYLOAD_TOO_LARGE above the limit of the operation,
-   * MALFORMED_REQUEST when it is incomplete, REQUEST_TIMEOUT when it is too slow, and the errors of
-   * UploadMemoryBudget.buffer
+   *   MALFORMED_REQUEST when it is incomplete, REQUEST_TIMEOUT when it is too slow, and the errors of
+   *   UploadMemoryBudget.buffer
    * @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
    */
   async open(exchange: Exchange, owner: string): Promise<AsyncIterable<Uint8Array>> {

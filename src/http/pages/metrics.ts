@@ -14,7 +14,7 @@ const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
 /**
  * Responds to a scrape of Prometheus.
  * @param options.token the bearer token that is required. Without one, only requests from this machine get a response,
- * and only while nothing indicates a proxy; to all others the path does not exist
+ *   and only while nothing indicates a proxy; to all others the path does not exist
  * @param options.isPublic whether the configuration names a proxy in front
  */
 export function createMetricsPage(

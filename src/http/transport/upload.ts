@@ -18,7 +18,7 @@ export function isUploading(request: IncomingMessage): boolean {
  * @param limit in bytes
  * @param leastBytes how much must arrive in 30 s of waiting
  * @throws ApiError PAYLOAD_TOO_LARGE above the limit, MALFORMED_REQUEST when the body is incomplete, REQUEST_TIMEOUT
- * when it is too slow
+ *   when it is too slow
  */
 export async function* readUpload(
   request: IncomingMessage,
