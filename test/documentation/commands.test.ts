@@ -25,9 +25,14 @@ const isCall = ({ language, text }: CodeBlock) => language === 'sh' && !text.sta
 
 /**
  * Shows in a failure what a command received and did not print. Retries a 503 of a slow disk, as the response says, so
- * that no loop waits for what was never created.
+ * that no loop waits for what was never created. A command with a time limit ends by it.
  */
-const LOGGED = `curl() { command curl --retry 5 "$@" | tee -a "$RESPONSES"; }\n`;
+const LOGGED = `
+curl() {
+  case "$*" in *' -m '*) RETRIES=0 ;; *) RETRIES=5 ;; esac
+  command curl --retry $RETRIES "$@" | tee -a "$RESPONSES"
+}
+`;
 
 /** Of one document: less than the test has, so that a loop that never ends shows its responses. */
 const TIMEOUT_MS = 60_000;
