@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { SECOND } from '../support/clock.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
-import { agentsOf, getReceiver, newReceiver, tell } from '../webhooks/support/security-events.ts';
+import {
+  agentsOf,
+  getReceiver,
+  newReceiver,
+  publishRevocation,
+} from '../webhooks/support/security-events.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
 import { getDelivery, listDeliveries, LOOPBACK, newWebhook } from '../webhooks/support/webhooks.ts';
 
@@ -55,7 +60,7 @@ test('a receiver of security events whose secret is damaged gets them later', as
   const damaged = Buffer.from(sealed as Buffer);
   damaged[damaged.length - 1]! ^= 1;
   await rows().update({ authorization_sealed: damaged });
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   const fault = async () => (await getReceiver(api, developer, receiver_id))?.last_fault;
   await expect.poll(fault).toBe('The secret of the endpoint cannot be opened.');
   const [waiting] = await knex('security_event_deliveries').where({ receiver_id });
@@ -71,11 +76,11 @@ test('a security event that cannot be sent is set aside and counted, and sent wh
   const { receiver_id } = await newReceiver(api, developer, receiver.url);
   await newReceiver(api, other, others.url);
   await knex('security_event_receivers').where({ receiver_id }).update({ url: 'no address' });
-  const { agentId } = await tell(service, developer);
+  const { agentId } = await publishRevocation(service, developer);
   const faults = () => knex('security_event_deliveries').where({ receiver_id }).pluck('fault');
   await expect.poll(faults).toEqual([expect.stringMatching(/^It cannot be sent: /)]);
   expect(await countOf('security_events')).toBe('1');
-  await tell(service, other);
+  await publishRevocation(service, other);
   await expect.poll(() => others.received.length).toBe(1);
 
   // As docs/operating.md says.

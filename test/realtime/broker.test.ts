@@ -13,8 +13,8 @@ import { topicsOf, type Message } from './support/mqtt-client.ts';
 const PATIENCE_MS = 120_000;
 const MASTER_KEY = randomBytes(32).toString('base64');
 
-/** Hears everything that Latchkey publishes to a broker, also after the broker was away. */
-async function hear(port: number): Promise<{ client: MqttClient; messages: Message[] }> {
+/** Collects everything that Latchkey publishes to a broker, also after the broker was unavailable. */
+async function collect(port: number): Promise<{ client: MqttClient; messages: Message[] }> {
   const client = await connectAsync(`mqtt://127.0.0.1:${port}`, {
     reconnectPeriod: 50,
     connectTimeout: 1_000,
@@ -36,8 +36,8 @@ async function openSql(databaseUrl: string): Promise<pg.Client> {
   return sql;
 }
 
-/** The ids of the application's events that tell sessions, in the order of the changes. */
-async function toldOf(sql: pg.Client, app: App): Promise<string[]> {
+/** The ids of the application's events for sessions, in the order of the changes. */
+async function eventIdsOf(sql: pg.Client, app: App): Promise<string[]> {
   const { rows } = await sql.query<{ event_id: string }>(
     `select event_id from events where app_id = $1 and type = 'application.updated' order by sequence`,
     [app.app_id],
@@ -45,18 +45,18 @@ async function toldOf(sql: pg.Client, app: App): Promise<string[]> {
   return rows.map((row) => row.event_id);
 }
 
-/** Ids in the order in which each came for the first time. */
+/** Ids in the order of their first arrival. */
 const firstOf = (messages: readonly Message[], app: App) => [
   ...new Set(messages.filter(({ topic }) => topic.includes(app.app_id)).map(({ payload }) => payload.id)),
 ];
 
-describe('events at a broker outside', () => {
-  test('each goes to the topic of those whom it tells, and no other', async () => {
+describe('events at an external broker', () => {
+  test('each is published to the topic of its audience, and no other', async () => {
     const port = await freePort();
     await startBroker(port);
     const service = await startTestService({ BROKER_URL: `mqtt://127.0.0.1:${port}` });
     const { api } = service;
-    const { messages } = await hear(port);
+    const { messages } = await collect(port);
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ name: 'Aurora' });
@@ -85,7 +85,7 @@ describe('events at a broker outside', () => {
     expect(rows[0]!.sealed.includes(session.session_id)).toBe(false);
   });
 
-  test('what was before there was a broker is not published, and no id of a session was kept', async () => {
+  test('events from before the broker are not published, and no session ids were stored', async () => {
     const before = await startTestService();
     const app = await newApp(before.api);
     const session = await newSession(before.api, app);
@@ -97,25 +97,25 @@ describe('events at a broker outside', () => {
       .toEqual([]);
     const port = await freePort();
     await startBroker(port);
-    const { messages } = await hear(port);
+    const { messages } = await collect(port);
     const environment = { BROKER_URL: `mqtt://127.0.0.1:${port}`, DATABASE_URL: before.databaseUrl };
     await startTestService(environment);
-    // The session has no topic that could be told; what comes after it is.
+    // The id of the session was not stored, so it has no topic. The later event has one.
     await before.api.logout({ app_id: app.app_id, token: session.token });
     await app.patch({ name: 'after' });
     await expect.poll(() => messages.length, { timeout: 10_000 }).toBe(1);
-    expect(messages[0]!.payload.id).toBe((await toldOf(sql, app)).at(-1));
+    expect(messages[0]!.payload.id).toBe((await eventIdsOf(sql, app)).at(-1));
   });
 
   test(
-    'while it is away the API does not notice, and every event arrives in order',
+    'while it is unavailable, the API works, and every event arrives later in order',
     { timeout: PATIENCE_MS },
     async () => {
       const port = await freePort();
       const broker = await startBroker(port);
       const service = await startTestService({ BROKER_URL: `mqtt://127.0.0.1:${port}`, EVENT_DAYS: '1' });
       const { api } = service;
-      const { client, messages } = await hear(port);
+      const { client, messages } = await collect(port);
       const sql = await openSql(service.databaseUrl);
       const app = await newApp(api);
       const other = await newApp(api);
@@ -127,56 +127,56 @@ describe('events at a broker outside', () => {
         await other.patch({ name: `name ${n}` });
       }
       expect((await service.services.events.lag()).brokerEvents).toBeGreaterThanOrEqual(60);
-      const told = await Promise.all([app, other].map((each) => toldOf(sql, each)));
-      // Not even when their days are over are they cleared.
+      const written = await Promise.all([app, other].map((each) => eventIdsOf(sql, each)));
+      // Unpublished events are kept beyond EVENT_DAYS.
       service.clock.advance(2 * 86_400_000);
       await service.services.events.clearExpired();
 
-      // Nobody publishes until the listener is back: this broker keeps nothing.
+      // Publishing waits until the client is back, because this broker keeps nothing.
       const holder = await openSql(service.databaseUrl);
       await holder.query('begin');
       await holder.query(`select 1 from relay_positions where name = 'broker' for update`);
-      const back = new Promise<void>((resolve) => client.once('connect', () => resolve()));
+      const reconnected = new Promise<void>((resolve) => client.once('connect', () => resolve()));
       await startBroker(port);
-      await back;
+      await reconnected;
       await client.subscribeAsync('latchkey/v2/apps/#', { qos: 1 });
       await holder.query('commit');
       for (const [n, each] of [app, other].entries()) {
-        await expect.poll(() => firstOf(messages, each), { timeout: 30_000 }).toEqual(told[n]);
+        await expect.poll(() => firstOf(messages, each), { timeout: 30_000 }).toEqual(written[n]);
       }
       await expect.poll(async () => (await service.services.events.lag()).brokerEvents).toBe(0);
       await service.services.events.clearExpired();
-      expect(await toldOf(sql, app)).toEqual([]);
+      expect(await eventIdsOf(sql, app)).toEqual([]);
     },
   );
 
   test(
-    'one that hangs holds nobody up, and gets everything when it goes on',
+    'one that hangs delays no request, and receives everything when it continues',
     { timeout: PATIENCE_MS },
     async () => {
       const port = await freePort();
       const broker = await startBroker(port);
       const service = await startTestService({ BROKER_URL: `mqtt://127.0.0.1:${port}` });
-      const { messages } = await hear(port);
+      const { messages } = await collect(port);
       const sql = await openSql(service.databaseUrl);
       const app = await newApp(service.api);
       broker.hang();
       for (let n = 0; n < 10; n += 1) await app.patch({ name: `name ${n}` });
-      expect((await toldOf(sql, app)).length).toBe(10);
+      expect((await eventIdsOf(sql, app)).length).toBe(10);
       broker.goOn();
-      const told = await toldOf(sql, app);
-      await expect.poll(() => firstOf(messages, app), { timeout: 30_000 }).toEqual(told);
+      const written = await eventIdsOf(sql, app);
+      await expect.poll(() => firstOf(messages, app), { timeout: 30_000 }).toEqual(written);
     },
   );
 });
 
 test(
-  'of two processes one publishes at a time; when it is killed the other goes on',
+  'one of two processes publishes, and when it is killed, the other one continues',
   { timeout: PATIENCE_MS },
   async () => {
     const port = await freePort();
     await startBroker(port);
-    const { messages } = await hear(port);
+    const { messages } = await collect(port);
     const databaseUrl = await createTestDatabase();
     const environment = {
       DATABASE_URL: databaseUrl,
@@ -198,9 +198,9 @@ test(
     await write(20);
     await killed;
     for (const app of apps) {
-      const told = await toldOf(sql, app);
-      expect(told).toHaveLength(40);
-      await expect.poll(() => firstOf(messages, app), { timeout: 30_000 }).toEqual(told);
+      const written = await eventIdsOf(sql, app);
+      expect(written).toHaveLength(40);
+      await expect.poll(() => firstOf(messages, app), { timeout: 30_000 }).toEqual(written);
     }
   },
 );

@@ -43,7 +43,7 @@ async function connect() {
     running,
     setTime: (time: Date) => (now = time),
     ended,
-    /** @reiterations the largest number in one iteration of the event loop until all are done */
+    /** @returns the largest number in one iteration of the event loop until all are done */
     async mostPerIteration(count: () => number): Promise<number> {
       let most = 0;
       for (let before = 0, iterations = 0; before < MANY && iterations < 1_000; iterations += 1) {

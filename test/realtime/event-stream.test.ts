@@ -7,7 +7,7 @@ import { startTestService } from '../support/service.ts';
 
 const MOST_IN_MEMORY = 400 * 1024;
 
-/** A log that grows, and a stream that is offered what is added. */
+/** A growing log, and reads of it for a stream that is offered new events. */
 function createLog(length: number, padding = '') {
   const events: PublishedEvent[] = [];
   const append = (): PublishedEvent => {
@@ -30,7 +30,7 @@ function createLog(length: number, padding = '') {
   let reads = 0;
   const read = async (position: number, limit: number) => {
     reads += 1;
-    // What is found may be less than what is there when it arrives.
+    // Events can be appended between the query and its result.
     const found = events.slice(position, position + limit);
     await turn();
     return found;
@@ -41,7 +41,7 @@ function createLog(length: number, padding = '') {
 const idsIn = (text: string) => [...text.matchAll(/^id: evt_(\d+)$/gm)].map(([, id]) => Number(id));
 const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1);
 
-test('old and new events join without gap or repetition, whatever happens meanwhile', async () => {
+test('old and new events join without gap or repetition', async () => {
   const log = createLog(1_000);
   const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   let text = '';
@@ -55,7 +55,7 @@ test('old and new events join without gap or repetition, whatever happens meanwh
   stream.destroy();
 });
 
-test('more than fits while a page is read is read again', async () => {
+test('events that do not fit while a page is read are read later', async () => {
   const log = createLog(5);
   const gate = Promise.withResolvers<void>();
   const stream = new EventStream({
@@ -76,7 +76,7 @@ test('more than fits while a page is read is read again', async () => {
   stream.destroy();
 });
 
-test('for a client that takes less than happens, little waits in memory and nothing is lost', async () => {
+test('for a slow client, few events wait in memory and none is lost', async () => {
   const log = createLog(0, 'x'.repeat(2_000));
   const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   let text = String(stream.read());
@@ -93,7 +93,7 @@ test('for a client that takes less than happens, little waits in memory and noth
   expect(idsIn(text)).toEqual(upTo(2_000));
 });
 
-test('the last event ends it, also when it was still to be read', async () => {
+test('the last event ends the stream, also if it still has to be read', async () => {
   const log = createLog(250);
   const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   stream.offer(log.append(), true);
@@ -103,7 +103,7 @@ test('the last event ends it, also when it was still to be read', async () => {
   expect(idsIn(text)).toEqual(upTo(251));
 });
 
-test('a beat is a comment; who reads nothing through three of them is cut off', async () => {
+test('a heartbeat is a comment, and a client that reads nothing for three of them is disconnected', async () => {
   const log = createLog(0);
   const stream = new EventStream({ start: { position: 0, eventId: undefined }, read: log.read });
   let text = '';
@@ -123,7 +123,7 @@ test('a beat is a comment; who reads nothing through three of them is cut off', 
   expect(stream.destroyed).toBe(true);
 });
 
-test('a session that ends between its authentication and its stream gets none, and leaves nothing', async () => {
+test('a session that ends before its stream starts gets no stream, and leaves nothing behind', async () => {
   const { api, services } = await startTestService();
   const app = await newApp(api);
   const session = await newSession(api, app);
@@ -171,7 +171,7 @@ test('a session that is rechecked after its end receives the event of the end, n
   });
   const rechecking = rechecks.start();
   await rechecks.deliverAndRecheck([listener], () => {});
-  // Rechecked after the failure; the end of a session is no refusal.
+  // Rechecked after the failure: the end of a session is not a refusal.
   await expect.poll(() => outcomes.length, { timeout: 5_000 }).toBe(1);
   expect(refused).toEqual([]);
   await rechecks.deliverAndRecheck([listener], () => {});

@@ -6,10 +6,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeLive } from '../../src/http/transport/live-response.ts';
 
-/** A stream that says what it is told to. */
+/** A stream that the test writes to. */
 const newStream = () => new Readable({ encoding: 'utf8', read() {} });
 
-/** Has a client ask for a stream. @returns both ends, and what becomes of the writing */
+/** Requests a stream. @returns both ends, and the promise of the writing */
 async function open(stream: Readable) {
   const requested = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => requested.resolve(response)).listen(0, '127.0.0.1');
@@ -28,7 +28,7 @@ async function open(stream: Readable) {
   return { client, response, written };
 }
 
-test('what is said in one turn of the event loop is one chunk, and its end comes with it', async () => {
+test('everything in one iteration of the event loop is one chunk, with the end of the stream', async () => {
   const stream = newStream();
   const { client, response, written } = await open(stream);
   const writes: number[] = [];
@@ -49,7 +49,7 @@ test('what is said in one turn of the event loop is one chunk, and its end comes
   await written;
 });
 
-test('for a client that takes nothing, what is said waits in the stream', async () => {
+test('for a client that reads nothing, data wait in the stream', async () => {
   const stream = newStream();
   const { client, response, written } = await open(stream);
   client.pause();
@@ -68,7 +68,7 @@ test('for a client that takes nothing, what is said waits in the stream', async 
   await expect.poll(() => length).toBeGreaterThan(20_000 * 1_024);
 });
 
-test('a client that goes away ends the stream', async () => {
+test('a client that disconnects ends the stream', async () => {
   const stream = newStream();
   const { client, written } = await open(stream);
   client.destroy();
@@ -76,11 +76,11 @@ test('a client that goes away ends the stream', async () => {
   await expect.poll(() => stream.destroyed).toBe(true);
 });
 
-test('a stream that fails, or is cut off, is no whole response', async () => {
+test('a stream that fails or is destroyed does not complete the response', async () => {
   const [failing, cut] = [newStream(), newStream()];
   const [one, two] = [await open(failing), await open(cut)];
-  failing.destroy(new Error('the database is away'));
-  await expect(one.written).rejects.toThrow('the database is away');
+  failing.destroy(new Error('the database is unavailable'));
+  await expect(one.written).rejects.toThrow('the database is unavailable');
   cut.destroy();
   await expect(two.written).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
 });

@@ -30,14 +30,14 @@ describe.each([
   const options =
     protocolVersion === 3 ? { protocolVersion, protocolId: 'MQIsdp' as const } : { protocolVersion };
 
-  /** Another client of a session, told behind those that it has: what the witness has got, they could have got. */
+  /** Another client of a session, notified after the others: when it has received an event, they have, too. */
   async function connectWitness({ credentials, topics }: Awaited<ReturnType<typeof login>>) {
     const witness = await connectMqtt(url, credentials, options);
     await witness.subscribe(topics.application);
     return witness;
   }
 
-  test('a session gets what concerns it, each event once, in the form that streams show', async () => {
+  test('a session receives its events once, in the format of streams', async () => {
     const app = await newApp(api);
     const session = await login(app);
     const stranger = await newSession(api, app);
@@ -62,7 +62,7 @@ describe.each([
     });
   });
 
-  test('only the topics that it has subscribed to, until it no longer wants them', async () => {
+  test('a session receives only the topics that it is subscribed to', async () => {
     const app = await newApp(api);
     const session = await login(app);
     const listening = await connectMqtt(url, session.credentials, options);
@@ -89,14 +89,14 @@ describe.each([
     ['nothing', ''],
     ['the application secret', 'secret'],
     ["the developer's token", 'token'],
-  ] as const)('%s is no password', async (_what, password) => {
+  ] as const)('%s is not a password', async (_what, password) => {
     const app = await newApp(api);
     const passwords = { nonsense: 'nonsense', '': '', secret: app.secret, token: app.token };
     const refused = connectMqtt(url, { app_id: app.app_id, password: passwords[password] }, options);
     await expect(refused).rejects.toMatchObject({ code: protocolVersion === 5 ? 0x87 : 5 });
   });
 
-  test('nor is the token of a session that has ended, or has expired, or the wrong application', async () => {
+  test('tokens of ended and expired sessions and of another application are refused', async () => {
     const app = await newApp(api);
     const refusal = { code: protocolVersion === 5 ? 0x87 : 5 };
     const ended = await login(app);
@@ -110,7 +110,7 @@ describe.each([
     await expect(connectMqtt(url, live.credentials, options)).rejects.toMatchObject(refusal);
   });
 
-  test('topics of others and wildcards are refused, in every form', async () => {
+  test('topics of other sessions and wildcards are refused, in every form', async () => {
     const app = await newApp(api);
     const session = await login(app);
     const stranger = await login(app);
@@ -148,7 +148,7 @@ describe.each([
     expect(listening.messages).toHaveLength(1);
   });
 
-  test('whoever publishes is cut off, and nobody gets it', async () => {
+  test('a client that publishes is disconnected, and its message is not delivered', async () => {
     const app = await newApp(api);
     const session = await login(app);
     const victim = await connectMqtt(url, session.credentials, options);
@@ -173,7 +173,7 @@ describe.each([
     });
   });
 
-  test("a client identifier is nobody's: the same one again ends no other connection", async () => {
+  test('a repeated client identifier does not end another connection', async () => {
     const app = await newApp(api);
     const victim = await login(app);
     const attacker = await login(await newApp(api));
@@ -187,27 +187,27 @@ describe.each([
     expect(second.messages).toEqual([]);
   });
 
-  test('a ban of the machine, of the network, and expiry: it is told and disconnected', async () => {
+  test('a banned machine, a banned network and an expired session are notified and disconnected', async () => {
     const app = await newApp(api);
     const cases = [
       {
         happens: (hwid: string) => ban(api, app, { kind: 'hardware', hwid }),
-        told: { type: 'session.refused', data: { code: 'HWID_BANNED' } },
+        message: { type: 'session.refused', data: { code: 'HWID_BANNED' } },
         reason: 0x87,
       },
       {
         happens: async () => clock.advance(DAY),
-        told: { type: 'session.expired', data: {} },
+        message: { type: 'session.expired', data: {} },
         reason: 0xa0,
       },
     ];
-    for (const { happens, told, reason } of cases) {
+    for (const { happens, message, reason } of cases) {
       const session = await login(app);
       const listening = await connectMqtt(url, session.credentials, options);
       await listening.subscribe(session.topics.session);
       await happens(session.owner.hwid);
       expect(await listening.closed).toBe(protocolVersion === 5 ? reason : undefined);
-      expect(listening.messages.map(({ payload }) => payload)).toMatchObject([told]);
+      expect(listening.messages.map(({ payload }) => payload)).toMatchObject([message]);
     }
     const last = await newApp(api);
     const session = await login(last);
@@ -222,7 +222,7 @@ describe.each([
 });
 
 describe('credentials', () => {
-  test('the session id and the encrypted token are passwords as well, whatever the user name', async () => {
+  test('the session id and the encrypted token are passwords too, with any user name', async () => {
     const app = await newApp(api);
     const session = await login(app);
     const application = await service.services.applications.authenticate(app.app_id, app.secret);
@@ -250,7 +250,7 @@ describe('credentials', () => {
 });
 
 describe('MQTT 5', () => {
-  test('honours Receive Maximum: what a client has no room for comes unacknowledged, in order', async () => {
+  test('respects Receive Maximum: messages beyond it are sent with QoS 0, in order', async () => {
     const app = await newApp(api);
     const { credentials, topics } = await login(app);
     const { socket, packets } = await openTcp(5);
@@ -274,7 +274,7 @@ describe('MQTT 5', () => {
     expect(ids).toEqual([...ids].sort());
   });
 
-  test('honours Maximum Packet Size: what is larger is left out', async () => {
+  test('respects Maximum Packet Size: larger messages are left out', async () => {
     const app = await newApp(api);
     const session = await login(app);
     const small = await connectMqtt(tcp, session.credentials, { properties: { maximumPacketSize: 100 } });
@@ -287,7 +287,7 @@ describe('MQTT 5', () => {
     expect(small.messages).toEqual([]);
   });
 
-  test('a subscription identifier ends the connection: there are none', async () => {
+  test('a subscription identifier ends the connection, because it is not supported', async () => {
     const session = await login(await newApp(api));
     const listening = await connectMqtt(tcp, session.credentials);
     listening.client.subscribe(
@@ -298,7 +298,7 @@ describe('MQTT 5', () => {
     expect(await listening.closed).toBe(0xa1);
   });
 
-  test('the answer to CONNECT', async () => {
+  test('the response to CONNECT', async () => {
     const { credentials } = await login(await newApp(api));
     const refusal = await exchange([connectPacketV5(credentials, { sessionExpiryInterval: 60 })]);
     expect(refusal).toMatchObject({
@@ -334,7 +334,7 @@ function connectPacketV5({ app_id: username, password }: Login, properties: obje
   });
 }
 
-/** A bare connection, and the packets that come over it. */
+/** A raw connection, and the packets that it receives. */
 async function openTcp(protocolVersion: 4 | 5) {
   const socket = connectTcp(service.mqttPort!, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -347,7 +347,7 @@ async function openTcp(protocolVersion: 4 | 5) {
   return { socket, packets, closed: once(socket, 'close') };
 }
 
-/** Sends bytes over TCP. @returns the first packet that comes back; ABSENT when the connection ends without one */
+/** Sends bytes over TCP. @returns the first packet, or ABSENT if the connection ends without one */
 async function exchange(parts: readonly (Buffer | string)[], protocolVersion: 4 | 5 = 5): Promise<unknown> {
   const { socket, packets, closed } = await openTcp(protocolVersion);
   for (const part of parts) socket.write(part);
@@ -358,7 +358,7 @@ async function exchange(parts: readonly (Buffer | string)[], protocolVersion: 4 
   return packets[0] ?? ABSENT;
 }
 
-describe('what is no MQTT', () => {
+describe('invalid MQTT', () => {
   const connectPacket = (fields: object = {}) =>
     mqttPacket.generate({
       cmd: 'connect',
@@ -384,16 +384,16 @@ describe('what is no MQTT', () => {
       'CONNECT of an unknown protocol',
       Buffer.from([0x10, 0x0c, 0, 4, 0x4d, 0x51, 0x54, 0x58, 4, 2, 0, 10, 0, 0]),
     ],
-  ])('%s is cut off', async (_what, bytes) => {
+  ])('%s ends the connection', async (_what, bytes) => {
     expect(await exchange([bytes], 4)).toBe(ABSENT);
   });
 
-  test('CONNECT of an unknown version is refused by its code', async () => {
+  test('CONNECT of an unknown version is refused with a reason', async () => {
     const bytes = Buffer.from([0x10, 0x0c, 0, 4, 0x4d, 0x51, 0x54, 0x54, 9, 2, 0, 10, 0, 0]);
     expect(await exchange([bytes], 4)).toMatchObject({ cmd: 'connack', returnCode: 1 });
   });
 
-  test('CONNECT without credentials, and with a method of its own, is refused', async () => {
+  test('CONNECT without credentials or with an authentication method is refused', async () => {
     expect(await exchange([connectPacket()], 4)).toMatchObject({ cmd: 'connack', returnCode: 5 });
     const properties = { authenticationMethod: 'SCRAM-SHA-256' };
     expect(await exchange([connectPacket({ protocolVersion: 5, properties })])).toMatchObject({
@@ -414,7 +414,7 @@ describe('what is no MQTT', () => {
     await once(socket, 'close');
   });
 
-  test('connections that went away leave nothing behind', async () => {
+  test('closed connections leave nothing behind', async () => {
     await expect.poll(() => service.services.realtime.connected().mqtt, { timeout: 10_000 }).toBe(0);
   });
 });
@@ -448,7 +448,7 @@ describe('the upgrade', () => {
     }
   });
 
-  test('elsewhere it changes nothing: the request is answered as it is', async () => {
+  test('is ignored on other paths', async () => {
     const response = await request('/health', { connection: 'upgrade', upgrade: 'h2c' }).catch(
       () => undefined,
     );

@@ -21,7 +21,7 @@ const streamOf = (app: App) => `/api/v2/dev/apps/${app.app_id}/events/stream`;
 const patchOf = (api: Api, app: App, changes: object) =>
   api.call('PATCH', `/api/v2/dev/apps/${app.app_id}`, changes, { token: app.token });
 
-/** The events of an application as they were written. */
+/** The events of an application in the order in which they were written. */
 const writtenOf = (app: App) =>
   both.sql<{ event_id: string; type: string; user_id: string | null }>(
     'select event_id, type, user_id from events where app_id = $1 order by sequence',
@@ -37,7 +37,7 @@ async function listen(api: Api, app: App) {
   return { session, mqtt };
 }
 
-test('what happens at one process reaches clients of the other, by stream and by MQTT', async () => {
+test('events of one process reach clients of the other, by stream and by MQTT', async () => {
   const app = await newApp(one);
   const { session, mqtt } = await listen(two, app);
   const stream = await follow(two, '/api/v2/client/events', session.token);
@@ -56,7 +56,7 @@ test('a ban of a machine at one process ends the connections of the other', asyn
   expect(mqtt.messages[0]!.payload).toMatchObject({ type: 'session.refused', data: { code: 'HWID_BANNED' } });
 });
 
-test('under load over both processes every event comes once, and those of one user in their order', async () => {
+test('under load on both processes, every event arrives once, and those of a user in order', async () => {
   const app = await newApp(one);
   const streams = await Promise.all([one, two].map((api) => follow(api, streamOf(app), app.token)));
   const users = await Promise.all(Array.from({ length: 6 }, () => newSession(one, app)));
@@ -86,25 +86,29 @@ test('under load over both processes every event comes once, and those of one us
   }
 });
 
-test('when the connections are lost that hear of events, nothing is', { timeout: PATIENCE_MS }, async () => {
-  const app = await newApp(one);
-  const stream = await follow(two, streamOf(app), app.token);
-  for (let n = 0; n < 30; n += 1) {
-    if (n % 5 === 0) {
-      await both.sql(
-        `select pg_terminate_backend(pid) from pg_stat_activity
+test(
+  'no event is lost when the connections that listen for events are',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const app = await newApp(one);
+    const stream = await follow(two, streamOf(app), app.token);
+    for (let n = 0; n < 30; n += 1) {
+      if (n % 5 === 0) {
+        await both.sql(
+          `select pg_terminate_backend(pid) from pg_stat_activity
          where application_name = 'latchkey listener' and datname = current_database()`,
-      );
+        );
+      }
+      expect((await patchOf(one, app, { name: `name ${n}` })).status).toBe(200);
     }
-    expect((await patchOf(one, app, { name: `name ${n}` })).status).toBe(200);
-  }
-  const updates = () => stream.events.filter(({ type }) => type === 'application.updated');
-  await expect.poll(() => updates().length, { timeout: 20_000 }).toBe(30);
-  expect(new Set(updates().map(({ id }) => id)).size).toBe(30);
-});
+    const updates = () => stream.events.filter(({ type }) => type === 'application.updated');
+    await expect.poll(() => updates().length, { timeout: 20_000 }).toBe(30);
+    expect(new Set(updates().map(({ id }) => id)).size).toBe(30);
+  },
+);
 
 describe('kill -9', { timeout: PATIENCE_MS }, () => {
-  test('of the process that writes: all that was committed is delivered by the other', async () => {
+  test('of the process that writes: the other one delivers everything that was committed', async () => {
     const third = await spawnService(environment);
     const app = await newApp(one);
     const stream = await follow(two, streamOf(app), app.token);
@@ -128,7 +132,7 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
     expect(ids()).toEqual(written.map(({ event_id }) => event_id));
   });
 
-  test('of the process that is listened to: a client goes on at another one, without gap or repetition', async () => {
+  test('of the process with the listener: a client continues at another one, without gap or repetition', async () => {
     const third = await spawnService(environment);
     const app = await newApp(one);
     const session = await newSession(one, app);
@@ -148,7 +152,7 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
   });
 });
 
-/** Asks for a stream and reads nothing of it but the beginning. */
+/** Requests a stream and reads only its start. */
 async function readSlowly(api: Api, path: string, token: string): Promise<Socket> {
   const { hostname, port } = new URL(api.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -171,7 +175,7 @@ const clientsOf = async (api: Api) => {
   };
 };
 
-test('whoever reads too slowly is cut off, others are not held up', { timeout: PATIENCE_MS }, async () => {
+test('slow clients are disconnected, and do not delay others', { timeout: PATIENCE_MS }, async () => {
   const service = await spawnService(environment);
   const { api } = service;
   const app = await newApp(api);
@@ -182,7 +186,7 @@ test('whoever reads too slowly is cut off, others are not held up', { timeout: P
   const socket = (mqtt.client.stream as unknown as { socket?: { _socket?: Socket } }).socket?._socket;
   socket?.pause();
   expect(await clientsOf(api)).toMatchObject({ sse: 2, mqtt: 1, outbox: 0, broker: 0 });
-  // More than the system's buffers hold.
+  // More than the system's buffers can take.
   for (let n = 0; n < 10; n += 1) {
     await both.sql(
       `insert into events (event_id, app_id, type, data, created_at)
@@ -194,41 +198,37 @@ test('whoever reads too slowly is cut off, others are not held up', { timeout: P
   const big = () => stream.events.filter(({ type }) => type === 'application.updated').length;
   await expect.poll(big, { timeout: 60_000 }).toBe(200);
   expect(new Set(stream.events.map(({ id }) => id)).size).toBe(stream.events.length);
-  // At the third beat at which it has read nothing.
+  // Both are disconnected at the third heartbeat without a read.
   await expect.poll(() => clientsOf(api), { timeout: 90_000 }).toMatchObject({ sse: 1, mqtt: 0 });
-  // It has not been told: it would have to read.
+  // The client sees the end only when it reads.
   slow.resume();
   await once(slow, 'close');
   expect((await api.verify({ app_id: app.app_id, token: session.token })).body.valid).toBe(true);
 });
 
-test(
-  'SIGTERM ends streams and MQTT connections, and the process in time',
-  { timeout: PATIENCE_MS },
-  async () => {
-    const service = await spawnService({ ...environment, MQTT_PORT: '0' });
-    const { api } = service;
-    const app = await newApp(api);
-    const { session, mqtt } = await listen(api, app);
-    const streams = [
-      await follow(api, streamOf(app), app.token),
-      await follow(api, '/api/v2/client/events', session.token),
-    ];
-    await readSlowly(api, streamOf(app), app.token);
-    const silent = new WebSocket(webSocketUrl(api), 'mqtt');
-    await once(silent, 'open');
-    const began = performance.now();
-    expect(await service.end('SIGTERM'), service.output().stderr).toBe(0);
-    const ms = performance.now() - began;
-    expect(await mqtt.closed).toBe(0x8b);
-    for (const stream of streams) expect(await stream.ended).toBe('end');
-    expect(service.output().stderr).toBe('');
-    // It gives up by itself after 10 s, with code 1.
-    console.log(`SIGTERM with streams and MQTT connections: exit after ${ms.toFixed(0)} ms`);
-  },
-);
+test('SIGTERM ends streams, MQTT connections and the process in time', { timeout: PATIENCE_MS }, async () => {
+  const service = await spawnService({ ...environment, MQTT_PORT: '0' });
+  const { api } = service;
+  const app = await newApp(api);
+  const { session, mqtt } = await listen(api, app);
+  const streams = [
+    await follow(api, streamOf(app), app.token),
+    await follow(api, '/api/v2/client/events', session.token),
+  ];
+  await readSlowly(api, streamOf(app), app.token);
+  const silent = new WebSocket(webSocketUrl(api), 'mqtt');
+  await once(silent, 'open');
+  const began = performance.now();
+  expect(await service.end('SIGTERM'), service.output().stderr).toBe(0);
+  const ms = performance.now() - began;
+  expect(await mqtt.closed).toBe(0x8b);
+  for (const stream of streams) expect(await stream.ended).toBe('end');
+  expect(service.output().stderr).toBe('');
+  // After 10 s, the process would exit with code 1.
+  console.log(`SIGTERM with streams and MQTT connections: exit after ${ms.toFixed(0)} ms`);
+});
 
-test('how soon a ban reaches a client', { timeout: PATIENCE_MS }, async () => {
+test('the time until a ban reaches a client', { timeout: PATIENCE_MS }, async () => {
   const app = await newApp(one);
   const took: Record<'response' | 'stream' | 'mqtt', number[]> = { response: [], stream: [], mqtt: [] };
   for (let n = 0; n < 100; n += 1) {
@@ -251,9 +251,9 @@ test('how soon a ban reaches a client', { timeout: PATIENCE_MS }, async () => {
   }
   for (const [name, values] of Object.entries(took)) {
     values.sort((a, b) => a - b);
-    console.log(
-      `a ban: ${name === 'response' ? 'returned' : `at the ${name} client, counted from the response,`} after ${values[49]!.toFixed(1)} ms (p50), ${values[98]!.toFixed(1)} ms (p99)`,
-    );
+    const [p50, p99] = [values[49]!.toFixed(1), values[98]!.toFixed(1)];
+    const what = name === 'response' ? 'returned' : `at the ${name} client, counted from the response,`;
+    console.log(`a ban: ${what} after ${p50} ms (p50), ${p99} ms (p99)`);
   }
 });
 
@@ -261,7 +261,7 @@ afterAll(() => {
   for (const service of both.services) expect(service.output().stderr).toBe('');
 });
 
-test('a port for MQTT that is in use is one line, and the process ends', async () => {
+test('an MQTT port in use ends the process with one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());

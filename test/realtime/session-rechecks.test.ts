@@ -46,7 +46,7 @@ function newListener(place: number, onEvent: (eventId: string) => void = () => {
   };
 }
 
-/** Rechecks of listeners whose sessions are rechecked by `recheckAll`. */
+/** Rechecks of listeners, with `recheckAll` in place of the sessions. */
 function createRechecks(
   listeners: ReturnType<typeof createListeners>,
   recheckAll: Parameters<typeof createSessionRechecks>[0]['sessions']['recheckAll'],
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('a pause and the refusal after it are delivered in one iteration of the event loop, and so in one write', async () => {
+test('a pause and the refusal after it are delivered in one iteration of the event loop', async () => {
   const listeners = createListeners();
   let iteration = 0;
   let watching = true;
@@ -150,7 +150,7 @@ test('while the database is unavailable, a pause is delivered and listeners are 
   expect(received).toHaveLength(600);
 });
 
-test('many sessions are rechecked in one query, and their bans in one query for an application that has any', async () => {
+test('many sessions are rechecked in one query, and their bans in one query per application with bans', async () => {
   const service = await startTestService();
   const { api, services } = service;
   const [quiet, app] = [await newApp(api), await newApp(api)];
@@ -202,7 +202,7 @@ test('many listeners receive events in order, over several iterations of the eve
     listeners.addSession(
       newListener(place, (what) => {
         received.set(place, [...(received.get(place) ?? []), what]);
-        // As slow as writing to a socket may be.
+        // As slow as a write to a socket can be.
         for (const until = performance.now() + 0.2; performance.now() < until;);
       }),
     );
@@ -255,7 +255,7 @@ test('many events with few listeners each do not block the event loop', async ()
   expect(received).toEqual(ids.flatMap((eventId) => Array<string>(5).fill(eventId)));
 });
 
-test('a database that hangs delays no event of another application, and those of the same one for half a second', async () => {
+test('a hanging database delays events of the same application for half a second, and no others', async () => {
   const listeners = createListeners();
   const received: string[] = [];
   for (const appId of ['app_1', 'app_2']) {
@@ -280,7 +280,7 @@ test('a database that hangs delays no event of another application, and those of
   }
 });
 
-test('when settings change in quick succession, sessions are rechecked at the first change and once after all', async () => {
+test('after quick changes of settings, sessions are rechecked at the first one and once after all', async () => {
   const listeners = createListeners();
   const received: string[] = [];
   listeners.addSession(newListener(1, (what) => received.push(what)));

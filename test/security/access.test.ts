@@ -14,13 +14,13 @@ import { newApp, newDeveloper, newHwid, newNonce, newSession, newUser, unique } 
 import { startIdentityProvider, trusting } from '../support/identity-provider.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../support/service.ts';
-import { AGENT_HANDLES, letInForEverything } from './support/agents.ts';
+import { AGENT_HANDLES, authorizeClientAndAgents } from './support/agents.ts';
 import { clearApplication } from './support/clear.ts';
-import { beRefusedByMail } from './support/mails.ts';
-import { bePaidByStripe, payForEverything } from './support/payments.ts';
+import { sendRefusedMail } from './support/mails.ts';
+import { payWithStripe, payForEverything } from './support/payments.ts';
 import { sendRaw } from './support/raw.ts';
 
-// Files share their modules: what was loaded before is loaded again here, on the watched library.
+// Test files share modules, so the modules that use the library are loaded again here, with the spy.
 vi.mock('@node-rs/argon2', { spy: true });
 vi.resetModules();
 const argon2 = await import('@node-rs/argon2');
@@ -29,7 +29,7 @@ const { startTestService } = await import('../support/service.ts');
 const service = await startTestService({}, { hashing: 'each' });
 const { api } = service;
 
-/** Names of columns and of what other systems trust a client to say. */
+/** Members that must have no effect: names of columns, and fields that other systems trust clients to send. */
 const INJECTED = {
   role: 'admin',
   roles: ['admin'],
@@ -88,7 +88,7 @@ const INJECTED = {
   constructor: { prototype: { role: 'admin' } },
 };
 
-/** All rows of all tables as text, without what differs from one walk to the next. */
+/** The rows of each table. */
 async function dump(url: string): Promise<Record<string, Record<string, unknown>[]>> {
   const client = await connectTo(url);
   const { rows } = await client.query<{ table_name: string }>(
@@ -101,8 +101,8 @@ async function dump(url: string): Promise<Record<string, Record<string, unknown>
   return tables;
 }
 
-describe('members that nobody may set', () => {
-  test('a whole walk with all of them is the same walk as without', async () => {
+describe('members that no client may set', () => {
+  test('a walk through the API with all of them has the same effect as one without', async () => {
     const walk = async (extra: object) => {
       const databaseUrl = await createTestDatabase();
       const one = await startTestService({ DATABASE_URL: databaseUrl });
@@ -114,7 +114,7 @@ describe('members that nobody may set', () => {
       await post('/api/v2/dev/login', account);
       const app = await post<{ app_id: string; secret: string }>('/api/v2/dev/apps', { name: 'App' }, token);
       const own = `/api/v2/dev/apps/${app.app_id}`;
-      // tier and redeem_by are members of this one.
+      // Valid members of this operation override the injected ones.
       const { licenses } = await post<{ licenses: { license_key: string }[] }>(
         `${own}/licenses`,
         { amount: 2, duration_days: 7, tier: 'Standard', redeem_by: null, note: null },
@@ -143,7 +143,7 @@ describe('members that nobody may set', () => {
       responses.push(await signed('verify-session', { token: encrypted, hwid: user.hwid, nonce }));
       responses.push(await signed('logout', { session_token: encrypted, nonce: 'the nonce of the logout' }));
       const key = licenses[1]!.license_key;
-      const licensed = { app_id: app.app_id, license_key: key, hwid: 'the machine of a licence' };
+      const licensed = { app_id: app.app_id, license_key: key, hwid: 'the machine of a license' };
       const byLicense = await post<{ token: string }>('/api/v2/client/login-license', licensed);
       const byLicenseHandle = { app_id: app.app_id, token: byLicense.token };
       responses.push(await post('/api/v2/client/verify-session', byLicenseHandle));
@@ -154,7 +154,7 @@ describe('members that nobody may set', () => {
       const sandboxHandle = { app_id: 'sandbox', token: sandbox.token, hwid: agent.hwid };
       responses.push(await post('/api/v1/sandbox/verify-session', sandboxHandle));
 
-      // expires_at and reason are members of these.
+      // Bans have expires_at and reason, so both are set here.
       const terms = { reason: null, expires_at: null };
       const banned = [
         { kind: 'user', username: 'ada' },
@@ -170,30 +170,30 @@ describe('members that nobody may set', () => {
         { token },
       );
       await post('/api/v2/client/logout', { app_id: app.app_id, session_token: byLicense.token });
-      // Events are numbered a moment later.
+      // Events get their positions asynchronously.
       const client = await connectTo(databaseUrl);
-      const behind = async () =>
+      const unpublished = async () =>
         (
           await client.query(
             `select 1 from events where position is null
              or position > (select position from relay_positions where name = 'log')`,
           )
         ).rowCount;
-      await expect.poll(behind, { timeout: 10_000 }).toBe(0);
+      await expect.poll(unpublished, { timeout: 10_000 }).toBe(0);
       return { rows: await dump(databaseUrl), responses };
     };
-    /** Random values and what follows from them. */
+    /** Columns with random values, or values derived from them. */
     const VARYING = /(^|_)(id|digest|sealed|hash|by|url|key|jwk|expire|signature)$/;
     const withoutIds = (data: unknown): unknown =>
       JSON.parse(JSON.stringify(data).replaceAll(/"[a-z]{3}_[0-9a-z]{26}"/g, '"(varies)"'));
     const settled = (row: Record<string, unknown>) =>
       Object.fromEntries(
         Object.entries(row).map(([name, value]) => {
-          // The name of who logs in with a licence key is his id.
+          // The username of a license login is the user's id.
           const varies =
             (VARYING.test(name) && name !== 'plan_id') || /^(usr|dev|app|lic|ban)_/.test(String(value));
           if (varies && value !== null) return [name, '(varies)'];
-          // Of an event and in the audit log.
+          // The data of an event or an audit log entry.
           return [name, name === 'data' ? withoutIds(value) : value];
         }),
       );
@@ -210,7 +210,7 @@ describe('members that nobody may set', () => {
     expect(JSON.stringify(injected)).not.toMatch(/injected|enterprise|admin/);
   });
 
-  test('a change of nothing but foreign members changes nothing', async () => {
+  test('a PATCH with only unknown members changes nothing', async () => {
     const app = await newApp(api);
     const own = `/api/v2/dev/apps/${app.app_id}`;
     const before = await api.call('GET', own, undefined, app);
@@ -221,13 +221,13 @@ describe('members that nobody may set', () => {
     expect((await api.init(app.with({}))).status).toBe(200);
   });
 
-  test('nothing is left on the prototypes', () => {
+  test('no prototype was polluted', () => {
     expect(({} as Record<string, unknown>)['role']).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 });
 
-describe('who is there and who is not', () => {
+describe('responses do not reveal what exists', () => {
   const hashes = async (work: () => Promise<unknown>) => {
     vi.mocked(argon2.verify).mockClear();
     vi.mocked(argon2.hash).mockClear();
@@ -237,15 +237,15 @@ describe('who is there and who is not', () => {
       hash: vi.mocked(argon2.hash).mock.calls.length,
     };
   };
-  /** What an answer says, without what differs from one to the next. */
-  const said = ({ status, headers, body }: { status: number; headers: Headers; body: object }) => ({
+  /** A response without what differs from one request to the next. */
+  const comparableOf = ({ status, headers, body }: { status: number; headers: Headers; body: object }) => ({
     status,
     body: { ...body, timestamp: '', request_id: '' },
     headers: [...headers.keys()],
     length: headers.get('content-length'),
   });
 
-  test('an existing and a missing user get the same answer for the same work', async () => {
+  test('existing and missing users get the same response after the same work', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const bound = { ...user, password: 'a wrong password' };
@@ -257,28 +257,30 @@ describe('who is there and who is not', () => {
       { ...bound, username: unique('user') },
       { ...bound, username: unique('user'), password: user.password },
     ]) {
-      work.push(await hashes(async () => responses.push(said(await api.login(app.with(each))))));
+      work.push(await hashes(async () => responses.push(comparableOf(await api.login(app.with(each))))));
     }
     for (const response of responses) expect(response).toEqual(responses[0]);
     expect(responses[0]).toMatchObject({ status: 401, body: { code: 'INVALID_CREDENTIALS' } });
     for (const each of work) expect(each).toEqual({ verify: 1, hash: 0 });
-    // The one who exists is verified against his own hash, the other one against a hash with the same parameters.
+    // A missing user's password is verified against a decoy hash with the same parameters.
     const [own, , decoy] = vi.mocked(argon2.verify).mock.calls.map(([phc]) => String(phc));
     expect(own?.split('$').slice(0, 4)).toEqual((decoy ?? own)?.split('$').slice(0, 4));
   });
 
-  test('an existing and a missing developer likewise', async () => {
+  test('existing and missing developers get the same response after the same work', async () => {
     const developer = await newDeveloper(api);
     const responses: unknown[] = [];
-    for (const email of [developer.email, `${unique('nobody')}@example.com`]) {
+    for (const email of [developer.email, `${unique('missing')}@example.com`]) {
       const body = { email, password: 'a wrong password' };
-      const work = await hashes(async () => responses.push(said(await api.post('/api/v2/dev/login', body))));
+      const work = await hashes(async () =>
+        responses.push(comparableOf(await api.post('/api/v2/dev/login', body))),
+      );
       expect(work).toEqual({ verify: 1, hash: 0 });
     }
     expect(responses[1]).toEqual(responses[0]);
   });
 
-  test('a missing, a foreign, a deleted application and a wrong secret are one answer', async () => {
+  test('missing, foreign and deleted applications and wrong secrets get the same response', async () => {
     const app = await newApp(api);
     const foreign = await newApp(api);
     const deleted = await newApp(api);
@@ -295,20 +297,20 @@ describe('who is there and who is not', () => {
         { app_id: '__proto__', secret: app.secret },
         { ...deleted },
       ]) {
-        responses.push(said(await api.post(`/api/v1/client/${path}`, { ...user, app_id, secret })));
+        responses.push(comparableOf(await api.post(`/api/v1/client/${path}`, { ...user, app_id, secret })));
       }
       expect(responses[0]).toMatchObject({ status: 401, body: { code: 'INVALID_APP_CREDENTIALS' } });
       for (const response of responses) expect(response).toEqual(responses[0]);
     }
   });
 
-  test('NUL in an app_id is refused like any other wrong one', async () => {
+  test('an app_id with NUL is refused like any unknown one', async () => {
     const app = await newApp(api);
     const { status } = await api.init({ app_id: `${app.app_id}\u0000`, secret: app.secret });
     expect([400, 401]).toContain(status);
   });
 
-  test('a foreign application and its licences are as absent as one that never was', async () => {
+  test('an application of another developer looks like one that does not exist', async () => {
     const app = await newApp(api);
     await app.keys(1);
     const owner = await newUser(api, app);
@@ -326,7 +328,7 @@ describe('who is there and who is not', () => {
       ['GET', '/bans'],
       ['POST', '/bans', { kind: 'network', network: '203.0.113.0/24' }],
       ['POST', '/bans', { kind: 'user', username: owner.username }],
-      ['POST', '/bans', { kind: 'user', username: 'nobody' }],
+      ['POST', '/bans', { kind: 'user', username: 'missing' }],
       ['POST', '/bans', { kind: 'network', network: 'no network' }],
       ['DELETE', `/bans/${ban.body['ban_id']}`],
       ['DELETE', `/bans/ban_${'0'.repeat(26)}`],
@@ -334,7 +336,7 @@ describe('who is there and who is not', () => {
       const responses = [];
       for (const id of [app.app_id, absent]) {
         const response = await api.call(method, `/api/v2/dev/apps/${id}${tail}`, body, stranger);
-        responses.push(said({ ...response, body: { ...response.body, instance: '' } }));
+        responses.push(comparableOf({ ...response, body: { ...response.body, instance: '' } }));
       }
       expect(responses[0], `${method} ${tail}`).toMatchObject({ status: 404 });
       expect(responses[1]).toEqual(responses[0]);
@@ -346,7 +348,7 @@ describe('who is there and who is not', () => {
     expect(own.body.data).toHaveLength(1);
   });
 
-  test("a ban of one's own other application is as absent there as one that never was", async () => {
+  test("a ban of the developer's other application looks like one that does not exist", async () => {
     const developer = await newDeveloper(api);
     const [one, two] = [await newApp(api, developer), await newApp(api, developer)];
     const at = ({ app_id }: { app_id: string }) => `/api/v2/dev/apps/${app_id}/bans`;
@@ -354,7 +356,7 @@ describe('who is there and who is not', () => {
     const responses = [];
     for (const id of [made.body['ban_id'], `ban_${'0'.repeat(26)}`]) {
       const response = await api.call('DELETE', `${at(two)}/${id}`, undefined, two);
-      responses.push(said({ ...response, body: { ...response.body, instance: '' } }));
+      responses.push(comparableOf({ ...response, body: { ...response.body, instance: '' } }));
     }
     expect(responses[0]).toMatchObject({ status: 404, body: { code: 'BAN_NOT_FOUND' } });
     expect(responses[1]).toEqual(responses[0]);
@@ -367,7 +369,7 @@ describe('who is there and who is not', () => {
     expect(beyond.body['data']).toEqual([]);
   });
 
-  test("another application's cursor and key open nothing", async () => {
+  test('cursors and license keys of another application do not work', async () => {
     const [one, two] = [await newApp(api), await newApp(api)];
     const [key] = await one.keys(3);
     const page = await api.call<{ next_cursor: string }>(
@@ -383,8 +385,8 @@ describe('who is there and who is not', () => {
   });
 });
 
-describe('while an application goes away', () => {
-  test('what is under way is refused, never a failure', async () => {
+describe('while an application is being deleted', () => {
+  test('requests in progress are refused, without a 5xx', async () => {
     const app = await newApp(api);
     const owner = await newUser(api, app);
     const [key] = await app.keys(1);
@@ -408,7 +410,7 @@ describe('while an application goes away', () => {
       api.login(app.with(owner)),
       api.activate(app.with({ username: owner.username, license_key: key! })),
     ];
-    // Behind the application's credentials two have their hash; the next one is kept at it, and the rest wait for theirs.
+    // All passed the check of credentials: two were hashed, the third is held there, and the rest are queued.
     await expect.poll(() => hashing, { interval: 1, timeout: 10_000 }).toBeGreaterThan(2);
     expect((await api.call('DELETE', own, undefined, app)).status).toBe(200);
     await clearApplication(service, app.app_id);
@@ -419,9 +421,9 @@ describe('while an application goes away', () => {
   });
 });
 
-describe('a developer who wants to end it', () => {
+describe('a developer who stops an application', () => {
   test.each(['disabled', 'paused'] as const)(
-    '%s: is not kept waiting by a flood of activations',
+    'sets it to %s without delay during a flood of activations',
     { timeout: 90_000 },
     async (status) => {
       const app = await newApp(api);
@@ -432,7 +434,7 @@ describe('a developer who wants to end it', () => {
       const floods = nodes.flatMap(({ services }) =>
         users.map(async ({ username }) => {
           const application = await services.applications.authenticate(app.app_id, app.secret);
-          // A refusal that asks no database must still give others their turn, and nothing runs for ever.
+          // A refusal without a query must still yield to other work, and the flood must end.
           for (
             const end = performance.now() + 60_000;
             running && performance.now() < end;
@@ -461,7 +463,7 @@ describe('a developer who wants to end it', () => {
   );
 });
 
-/** What an answer may hold that must be nowhere else. */
+/** The members of responses that the test reads. */
 interface Secrets extends Record<string, unknown> {
   readonly token?: string;
   readonly secret?: string;
@@ -469,7 +471,7 @@ interface Secrets extends Record<string, unknown> {
 }
 
 describe('secrets at rest', { timeout: 90_000 }, () => {
-  /** A secret in each form in which it could lie about. */
+  /** A secret in every encoding in which it could have been stored or logged. */
   function forms(secret: string): Map<string, string> {
     const bytes = Buffer.from(secret);
     const found = new Map([
@@ -535,7 +537,7 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
       await remote.post<{ licenses: { license_key: string }[] }>(`${own}/licenses`, wanted, { token })
     ).body;
     const [first, second, third] = licenses.map(({ license_key }, index) =>
-      keep(`licence ${index}`, license_key),
+      keep(`license ${index}`, license_key),
     );
     for (const key of [first!, second!, third!]) keep(`${key} without dashes`, key.replaceAll('-', ''));
 
@@ -566,14 +568,14 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     handles.add('encrypted token');
     expect((await v2('login', { ...user, nonce })).body.code).toBe('NONCE_REUSED');
     await v2('verify-session', { token: encrypted.token, hwid: user.hwid, nonce: newNonce() });
-    const licensed = { license_key: third!, hwid: keep('hwid of a licence', newHwid()) };
-    keep('token of a licence', (await v2('login-license', licensed)).body.token);
-    handles.add('token of a licence');
+    const licensed = { license_key: third!, hwid: keep('hwid of a license', newHwid()) };
+    keep('token of a license', (await v2('login-license', licensed)).body.token);
+    handles.add('token of a license');
     const agent = { app_id, username: 'agent', hwid: keep('hwid in the sandbox', newHwid()) };
     const sandbox = await remote.post<{ token: string }>('/api/v1/sandbox/auth', agent);
     const sandboxToken = keep('sandbox token', sandbox.body.token);
     await remote.post('/api/v1/sandbox/verify-session', { app_id, token: sandboxToken, hwid: agent.hwid });
-    // What other operations take is sent to those that do not.
+    // Members of some operations are sent to others that do not take them.
     await v2('login', { ...user, nonce: newNonce(), secret, token: login.body.token });
     await remote.post('/api/v1/client/verify-session', {
       ...app,
@@ -581,8 +583,8 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
       token: 'none',
       license_key: first,
     });
-    const misspelt = { ...app, username: user.username, Password: user.password, extra: { user, secret } };
-    await remote.post('/api/v1/client/login', misspelt);
+    const misspelled = { ...app, username: user.username, Password: user.password, extra: { user, secret } };
+    await remote.post('/api/v1/client/login', misspelled);
     await remote.post(own, { name: secret, password }, { token });
     const ban = { kind: 'hardware', hwid: keep('banned hwid', newHwid()) };
     await remote.post(`${own}/bans`, ban, { token });
@@ -621,9 +623,9 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
       headers: { 'content-type': 'application/octet-stream' },
     });
     await payForEverything(remote, token, keep);
-    await letInForEverything(remote, developer, { provider, dataDir, keep });
+    await authorizeClientAndAgents(remote, developer, { provider, dataDir, keep });
     for (const each of AGENT_HANDLES) handles.add(each);
-    const other = await bePaidByStripe(environment, token, keep);
+    const other = await payWithStripe(environment, token, keep);
     for (const each of ['agent token', 'payment token ', 'payment token declined', 'payment token at Stripe'])
       handles.add(each);
     const rotated = await remote.post<Secrets>(`${own}/rotate-secret`, {}, { token });
@@ -631,12 +633,12 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     await remote.call('GET', own, undefined, { token });
     await remote.call('GET', `${own}/licenses`, undefined, { token });
     await remote.call('GET', `${own}?secret=${secret}`, undefined, { token });
-    // Requests that break, with secrets in every part of them.
+    // Malformed requests with secrets in every part.
     await remote.post('/api/v1/client/login', `{"secret":"${secret}","password":"${user.password}`);
     await remote.post('/api/v1/client/login', { ...app, ...user, username: '\u0000' });
     await remote.init({ app_id: `${app_id}\u0000`, secret });
     await sendRaw(remote.baseUrl, `GET /${secret} HTTP/1.1\r\nX: ${user.password}\0\r\n\r\n`);
-    // Something unforeseen: a table that is not there any more, and then the one who asks is told nothing.
+    // Two internal errors: a missing table and a violated constraint.
     const client = await connectTo(databaseUrl);
     await client.query('alter table subscriptions rename to hidden');
     const failed = await remote.verify({ app_id, token: login.body.token, hwid: user.hwid });
@@ -650,12 +652,12 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     await remote.logout({ app_id, token: login.body.session_id });
 
     for (const each of [process_, other]) await each.end('SIGTERM');
-    const mailing = await beRefusedByMail(environment, email, keep);
+    const mailing = await sendRefusedMail(environment, email, keep);
     handles.add('token of a refused mail');
 
     const rows: string[] = [];
     for (const [table, all] of Object.entries(await dump(databaseUrl))) {
-      // Only with a broker outside are ids of sessions kept, and events of the test processor until they are taken.
+      // Session ids are stored only with an external broker, and test events only until they are processed.
       if (!['session_ids', 'test_notices'].includes(table))
         expect(all.length, `${table} is empty`).toBeGreaterThan(0);
       for (const row of all) {
@@ -672,19 +674,19 @@ describe('secrets at rest', { timeout: 90_000 }, () => {
     const faults: string[] = [];
     for (const [name, value] of secrets) {
       for (const [form, text] of forms(value)) {
-        // The digest of a handle that is random enough is how the database finds it.
+        // The database stores digests of tokens, to find their rows.
         const digest = form === 'sha256' && handles.has(name);
         for (const [place, content] of Object.entries(places)) {
           if (digest && place === 'database') continue;
-          // The developer can ask for the address again for as long as it works.
+          // The developer can fetch these URLs again while they are valid.
           if (/^(payment page|page of)/.test(name) && place === 'database') continue;
           if (content.includes(text)) faults.push(`${name} (${form}) is in the ${place}`);
         }
       }
     }
     expect(faults).toEqual([]);
-    expect(places.log, 'the two failures are in the log').toMatch(/INTERNAL_ERROR/);
-    // At this level the names of users are in the lines of requests, but in no failure.
+    expect(places.log, 'both failures are logged').toMatch(/INTERNAL_ERROR/);
+    // At this level, the lines of requests contain usernames. Failures must not.
     const failures = places.log.split('\n').filter((line) => line.includes('"level":50'));
     expect(failures.join('\n')).not.toContain(user.username);
   });
@@ -697,7 +699,7 @@ describe('pages', () => {
     ...Object.keys(catalog).map((code) => `/errors/${code.toLowerCase().replaceAll('_', '-')}`),
   ];
 
-  test.each(pages)('%s: a strict policy and no script', async (path) => {
+  test.each(pages)('%s has a strict policy and no scripts', async (path) => {
     const response = await fetch(`${service.baseUrl}${path}`);
     const text = await response.text();
     expect(response.status).toBe(200);
@@ -715,13 +717,13 @@ describe('pages', () => {
     expect(text).not.toMatch(/<script|javascript:|\son\w+=|<iframe|<form/i);
   });
 
-  test('no page holds what the request said', async () => {
+  test('no page reflects parts of the request', async () => {
     const mark = '<script>mark()</script>';
     const encoded = encodeURIComponent(mark);
     const targets = [
       `/${mark}`, `/errors/${mark}`, `/?${mark}`, `/errors?${mark}`, `/errors/not-found?${mark}`, `/${encoded}`,
-      `/errors/${encoded}`, `/errors/not-found/${encoded}`, `http://${mark}`, `http://[${mark}`, `x:${mark}`, `//${mark}`,
-      `/errors/%ZZ${mark}`, `/openapi.json?${mark}`, `/health/${mark}`, `/health?${mark}`,
+      `/errors/${encoded}`, `/errors/not-found/${encoded}`, `http://${mark}`, `http://[${mark}`, `x:${mark}`,
+      `//${mark}`, `/errors/%ZZ${mark}`, `/openapi.json?${mark}`, `/health/${mark}`, `/health?${mark}`,
     ]; // prettier-ignore
     for (const target of targets) {
       const headers = `Host: ${mark}\r\nX-Forwarded-Host: ${mark}\r\nReferer: ${mark}\r\nUser-Agent: ${mark}\r\n`;
@@ -731,7 +733,7 @@ describe('pages', () => {
         const [response] = responses;
         expect(response, target).toBeDefined();
         const type = response!.headers.get('content-type') ?? '';
-        // What the parser refuses has a test of its own below.
+        // Requests that the parser refuses are covered below.
         if (response!.headers.get('connection') !== 'close')
           expect(
             response!.headers.get('x-content-type-options'),
@@ -739,13 +741,13 @@ describe('pages', () => {
           ).toBe('nosniff');
         if (type.startsWith('text/html')) {
           expect(response!.text).not.toMatch(/mark\(\)/);
-          expect(response!.status, `only a page of ours is HTML: ${target}`).toBe(200);
+          expect(response!.status, `only our own pages are HTML: ${target}`).toBe(200);
         } else expect(type).toMatch(/^application\/(problem\+)?json/);
       }
     }
   });
 
-  test('even what is refused before it is a request is not to be guessed at or kept', async () => {
+  test('refusals of the HTTP parser have nosniff and no-store, too', async () => {
     for (const bytes of ['GARBAGE\r\n\r\n', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`]) {
       const [response] = (await sendRaw(service.baseUrl, bytes)).responses;
       expectContract({ method: 'GET', path: '/no-operation', ...response! });
@@ -754,7 +756,7 @@ describe('pages', () => {
     }
   });
 
-  test('an answer with a secret in it is stored by nobody', async () => {
+  test('responses with secrets have no-store, no CORS headers and no cookies', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const listed = await api.call('GET', `/api/v2/dev/apps/${app.app_id}/licenses`, undefined, app);
@@ -767,11 +769,11 @@ describe('pages', () => {
   });
 });
 
-test('the pool of database connections is whole after all this', async () => {
+test('no transaction is left open', async () => {
   expect((await api.call('GET', '/health')).status).toBe(200);
   const client = new pg.Client({ connectionString: service.databaseUrl });
   await client.connect();
-  // What works in the background may be between two statements. A transaction that was left open stays so for ten seconds.
+  // Background work may be between two statements. A leaked transaction stays open for ten seconds.
   await expect
     .poll(
       async () => {

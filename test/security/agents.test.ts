@@ -34,7 +34,7 @@ const database = new pg.Client({ connectionString: databaseUrl });
 await database.connect();
 afterAll(() => database.end());
 
-// Two nodes have one address, and an assertion is made out to that.
+// Both nodes have one BASE_URL, which is the audience of every assertion.
 const ports = [await freePort(), await freePort()] as const;
 const BASE_URL = `http://127.0.0.1:${ports[0]}`;
 const addresses = ports.map((port) => `http://127.0.0.1:${port}`);
@@ -62,8 +62,8 @@ const mailed = { api: one, mailbox: () => readMails(join(dataDir, 'mail')) };
 const atOnce = (path: string, body: (turn: number) => object): Promise<LightResponse[]> =>
   Promise.all(Array.from({ length: AT_ONCE }, (_, turn) => client(turn).call('POST', path, body(turn))));
 
-describe('at both processes at once', () => {
-  test('one assertion 50 times: it works once, and makes one account and one agent', async () => {
+describe('concurrent requests to both nodes', () => {
+  test('one assertion sent 50 times works once, and creates one account and one agent', async () => {
     for (let round = 0; round < 3; round += 1) {
       const email = newEmail();
       const assertion = await provider.grant(BASE_URL, { claims: { email } });
@@ -78,7 +78,7 @@ describe('at both processes at once', () => {
     }
   });
 
-  test('50 assertions of one subject: one account, one agent, and 50 credentials', async () => {
+  test('50 assertions of one subject create one account, one agent and 50 credentials', async () => {
     const claims = { sub: randomBytes(8).toString('hex'), email: newEmail() };
     const assertions = await Promise.all(
       Array.from({ length: AT_ONCE }, () => provider.grant(BASE_URL, { claims })),
@@ -93,7 +93,7 @@ describe('at both processes at once', () => {
     expect(await sql('select 1 from developers where email = $1', [claims.email])).toHaveLength(1);
   });
 
-  test('50 subjects of one address: one account is opened, for one of them', async () => {
+  test('50 subjects with one email address create one account, for one of them', async () => {
     const email = newEmail();
     const assertions = await Promise.all(
       Array.from({ length: AT_ONCE }, () => provider.grant(BASE_URL, { claims: { email } })),
@@ -106,7 +106,7 @@ describe('at both processes at once', () => {
     expect(tally(responses)).toEqual({ 200: 1, '401 INTERACTION_REQUIRED': AT_ONCE - 1 });
   });
 
-  test('one code 50 times: one claim, one account, one credential', async () => {
+  test('one code sent 50 times creates one claim, one account and one credential', async () => {
     const email = newEmail();
     const { body } = await registerEmail(one, email);
     const { claim_token } = body;
@@ -118,7 +118,7 @@ describe('at both processes at once', () => {
     expect(await sql('select 1 from developers where email = $1', [email])).toHaveLength(1);
   });
 
-  test('50 wrong codes: five are tried, and then not even the right one', async () => {
+  test('after five wrong codes, even the right one is refused', async () => {
     const email = newEmail();
     const { claim_token } = (await registerEmail(one, email)).body;
     const otp = await codeOf(one, await pageFor(mailed, email));
@@ -127,24 +127,24 @@ describe('at both processes at once', () => {
     expect((await claim(other, { claim_token, otp })).status).toBe(410);
   });
 
-  test('one claim begun 50 times: one mail', async () => {
+  test('one claim started 50 times sends one mail', async () => {
     const email = newEmail();
     const { claim_token } = (await register(one, { type: 'anonymous' })).body;
     const responses = await atOnce('/api/v1/agent/claim', () => ({ claim_token, email }));
     const counted = tally(responses);
-    // Each that found no mail was counted for one, and some were refused for that.
+    // Concurrent requests count against the limit of mails even if they send none, so some are refused.
     expect(Object.keys(counted).every((key) => ['200', '429 TOO_MANY_REQUESTS'].includes(key))).toBe(true);
     expect(counted['200']).toBeGreaterThan(0);
     expect(await sql('select mails from agent_claims where email = $1', [email])).toEqual([{ mails: 1 }]);
   });
 
-  test('ten mails an hour to one address, over both', async () => {
+  test('both nodes together send at most ten mails an hour to one address', async () => {
     const email = newEmail();
     const responses = await atOnce('/api/v1/agent/claim', () => ({ email }));
     expect(tally(responses)).toEqual({ 200: 10, '429 TOO_MANY_REQUESTS': AT_ONCE - 10 });
   });
 
-  test('registrations while their subject is revoked: no 5xx, and nothing is alive that is older than the answer', async () => {
+  test('registrations during a revocation of their subject: no 5xx, and no older credential stays valid', async () => {
     const claims = { sub: randomBytes(8).toString('hex'), email: newEmail() };
     for (let round = 0; round < 3; round += 1) {
       const assertions = await Promise.all(
@@ -161,7 +161,7 @@ describe('at both processes at once', () => {
       expect(
         Object.keys(tally(responses)).every((key) => key === '200' || key === '401 INTERACTION_REQUIRED'),
       ).toBe(true);
-      // Whoever was registered, the issuer's word is not enough after it.
+      // If a new assertion still works, the event arrived before all registrations and revoked none.
       const late = await registerGrant(one, await provider.grant(BASE_URL, { claims }));
       if (late.status === 200) continue;
       for (const { status, body } of responses) {
@@ -171,7 +171,7 @@ describe('at both processes at once', () => {
   });
 });
 
-describe('what one process revokes is dead at the other with the next request', () => {
+describe('a revocation on one node takes effect on the other with the next request', () => {
   test('a credential, by the agent', async () => {
     const { body } = await registerGrant(one, await provider.grant(BASE_URL));
     expect(await isAlive(other, body.credential)).toBe(true);

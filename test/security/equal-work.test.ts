@@ -4,7 +4,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { newApp, newHwid, newNonce, newSession, newUser, unique, type User } from '../support/fixtures.ts';
 import { expectSameWork, watchWork } from './support/work.ts';
 
-// Files share their modules: what was loaded before is loaded again here, on the watched library.
+// Test files share modules, so the modules that use the library are loaded again here, with the spy.
 vi.mock('@node-rs/argon2', { spy: true });
 vi.resetModules();
 const argon2 = await import('@node-rs/argon2');
@@ -24,7 +24,7 @@ const licensed = { app_id: app.app_id, license_key: licenseKey, hwid: newHwid() 
 const byLicense = await api.post<{ token: string }>('/api/v2/client/login-license', licensed);
 const { body: withoutPassword } = await api.verify({ app_id: app.app_id, token: byLicense.body.token });
 
-/** Users who are there, are not, are banned or have no password, all with a password that is wrong. */
+/** Users who exist, do not exist, are banned or have no password, each with a wrong password. */
 const wrong: Readonly<Record<string, () => User>> = {
   existing: () => ({ ...existing, password: 'a wrong password' }),
   'on another machine': () => ({ ...existing, password: 'a wrong password', hwid: newHwid() }),
@@ -33,7 +33,7 @@ const wrong: Readonly<Record<string, () => User>> = {
   'without a password': () => ({ ...licensed, username: withoutPassword.username!, password: 'a password' }),
 };
 
-describe('a login with a wrong password is the same work for every user', () => {
+describe('a login with a wrong password does the same work for every user', () => {
   const each = (send: (user: User) => Promise<ApiResponse<object>>) =>
     Object.fromEntries(Object.entries(wrong).map(([name, user]) => [name, () => send(user())]));
   const refusal = { status: 401, code: 'INVALID_CREDENTIALS' };
@@ -57,7 +57,7 @@ describe('a login with a wrong password is the same work for every user', () => 
   });
 });
 
-test('a key that is unknown, foreign or no key is one answer', async () => {
+test('unknown, foreign and malformed license keys get the same response', async () => {
   const foreign = await newApp(api);
   const [foreignKey] = await foreign.keys(1);
   const login = (license_key: string) =>
@@ -71,7 +71,7 @@ test('a key that is unknown, foreign or no key is one answer', async () => {
   expect(noKey.response).toEqual((await workOf(() => login(foreignKey!))).response);
 });
 
-test('an application that is unknown and a signature that is wrong are the same work', async () => {
+test('an unknown application and a wrong signature cause the same work', async () => {
   const other = await newApp(api);
   const now = service.clock.now().getTime();
   for (const operation of ['login', 'login-license', 'verify-session', 'logout'] as const) {
@@ -91,7 +91,7 @@ test('an application that is unknown and a signature that is wrong are the same 
   }
 });
 
-test('an overlap of two secrets makes no difference, whichever is wrong', async () => {
+test('a wrong secret causes the same work during an overlap of two secrets', async () => {
   const rotated = await newApp(api);
   const path = `/api/v2/dev/apps/${rotated.app_id}/rotate-secret`;
   await api.post(path, {}, rotated);
@@ -107,7 +107,7 @@ test('an overlap of two secrets makes no difference, whichever is wrong', async 
   );
 });
 
-test('a session that is unknown, foreign or has ended is the same work', async () => {
+test('unknown, foreign and ended sessions cause the same work', async () => {
   const foreign = await newSession(api, await newApp(api));
   const ended = await newSession(api, app);
   await api.logout({ app_id: app.app_id, token: ended.token });

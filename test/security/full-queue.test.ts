@@ -10,10 +10,10 @@ const service = await startTestService({}, { hashing: 'each' });
 const { api, services, clock } = service;
 const UNKNOWN = { app_id: `app_${'0'.repeat(26)}`, secret: `sk_${'A'.repeat(43)}` };
 
-test('while too many passwords wait, known and unknown applications get one answer', async () => {
+test('with a full password queue, known and unknown applications get the same response', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
-  const letGo = await holdHashes();
+  const release = await holdHashes();
   const logins = Array.from({ length: HASHES_AT_ONCE }, () =>
     api.login(app.with({ ...user, username: unique('user') })),
   );
@@ -34,11 +34,11 @@ test('while too many passwords wait, known and unknown applications get one answ
       expect(response.headers.has('ratelimit-limit')).toBe(true);
     }
   }
-  await letGo();
+  await release();
   for (const response of await Promise.all(logins)) expectError(response, 401, 'INVALID_CREDENTIALS');
 });
 
-test('what is refused for it are the operations of clients that take a password', () => {
+test('the test covers every client operation that takes a password', () => {
   const taking = operations.filter(({ hashesPassword }) => hashesPassword);
   expect(taking.map(({ operationId }) => operationId)).toEqual([
     'loginUserV2',

@@ -4,12 +4,12 @@ import { startTestService } from '../support/service.ts';
 
 const { api } = await startTestService({}, { hashing: 'each' });
 
-/** Costs many times as much as one of ours. */
+/** A bcrypt hash that takes many times as long to verify as one of ours. */
 const COSTLY = '$2b$11$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
-/** More than may wait on any machine. */
+/** More than the queue admits on any machine. */
 const LOGINS = 70;
 
-test('logins of imported users with costly hashes keep nobody else out', async () => {
+test('logins of imported users with costly hashes do not block other users', async () => {
   const [costly, other] = [await newApp(api), await newApp(api)];
   const user = await newUser(api, other);
   const names = Array.from({ length: LOGINS }, (_, n) => `user${n}`);
@@ -26,10 +26,10 @@ test('logins of imported users with costly hashes keep nobody else out', async (
     const { status } = await api.login(costly.with({ username, password: 'not this one', hwid: 'machine' }));
     statuses.push(status);
   });
-  // No other one may wait now.
+  // The queue has no space for another of these.
   await expect.poll(() => statuses).toContain(429);
   expect((await api.login(other.with(user))).status).toBe(200);
-  // It did not wait for those before it.
+  // It did not wait for the logins before it.
   expect(statuses.length).toBeLessThan(LOGINS);
   await Promise.all(logins);
   expect(statuses).toContain(401);

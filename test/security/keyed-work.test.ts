@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { newApp, newHwid, newUser, unique, type App } from '../support/fixtures.ts';
 import { watchWork } from './support/work.ts';
 
-// Files share their modules: what was loaded before is loaded again here, on the watched library.
+// Test files share modules, so the modules that use the library are loaded again here, with the spy.
 vi.mock('@node-rs/argon2', { spy: true });
 vi.resetModules();
 const argon2 = await import('@node-rs/argon2');
@@ -29,7 +29,7 @@ const activate = async (app: App) => {
   return app.with({ username, license_key: license_key! });
 };
 
-/** How an application is found: for a check of its secret, and once more when the work holds it. */
+/** The lookup of an application: once to check its secret, once under the lock. */
 const LOOKUP = /^select \* from "applications" where "app_id" = \$1 and "deleted_at" is null limit \$2$/;
 
 test.each([
@@ -41,7 +41,7 @@ test.each([
     workOf(() =>
       api.post(`/api/v1/client/${what}`, body, { headers: key ? { 'idempotency-key': key } : {} }),
     );
-  // Connections and statements are prepared at the first.
+  // The first request prepares connections and statements.
   await send(await bodyFor(app));
   const plain = await send(await bodyFor(app));
   const [body, key] = [await bodyFor(app), randomUUID()];
@@ -50,7 +50,7 @@ test.each([
   const lookups = ({ statements }: typeof plain) => statements.filter((text) => LOOKUP.test(text)).length;
   expect([lookups(plain), lookups(keyed)]).toEqual([2, 2]);
 
-  // Who gets an answer again must still have the right one.
+  // A replay requires the current secret, too.
   const again = await send(body, key);
   expect(again.response).toMatchObject({ status, body: { status: 'success' } });
   expect(lookups(again)).toBe(1);

@@ -18,13 +18,13 @@ import {
 import { newClient } from '../support/oauth.ts';
 import { startTestService } from '../support/service.ts';
 
-/** More than the ten failures in a minute that are answered as what they are. */
+/** More failures than the ten a minute before attempts are rate limited. */
 const FAILURES = 12;
 
 const service = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' });
 const { api, clock } = service;
 
-/** Requests that come from one address. */
+/** Sends requests from one address. */
 function from(address: string) {
   const forwarded = { 'x-forwarded-for': address };
   const statusOf = async (response: Promise<ApiResponse<object>>) => (await response).status;
@@ -49,11 +49,11 @@ function from(address: string) {
 
 type Origin = ReturnType<typeof from>;
 
-/** What somebody does wrong in the name of somebody else, and what that one does right after it. */
+/** An attacker's failures with a victim's name, and the victim's success right after them. */
 interface Attack {
   fail(attacker: Origin): Promise<number>;
   succeed(victim: Origin): Promise<number>;
-  /** The status of the success; 200 unless told. */
+  /** The status of the success, 200 by default. */
   readonly status?: number;
 }
 
@@ -67,7 +67,7 @@ async function userWithKey() {
   return { app, user, license_key };
 }
 
-/** By operation or page, for every one that takes something secret. */
+/** By operation or page, for each that takes a secret. */
 const attacks: Record<string, () => Promise<Attack>> = {
   async loginUser() {
     const { app, user } = await userWithKey();
@@ -199,7 +199,7 @@ const attacks: Record<string, () => Promise<Attack>> = {
     const { email } = await newDeveloper(api);
     return {
       fail: (attacker) => attacker.post('/api/v2/dev/password-resets', { email }),
-      // The mailbox has as many links as it may get within an hour, and each of them is good for an hour.
+      // The mailbox received the most links that it may within an hour, and each is valid for an hour.
       async succeed(victim) {
         const tokens = await vi.waitFor(
           async () => {
@@ -226,7 +226,7 @@ const attacks: Record<string, () => Promise<Attack>> = {
   },
   async accessAsAgent() {
     const payment = async (spt: string) => credential(await newChallenge(api), { spt });
-    // Made before: an attacker pays no attention to their limits.
+    // Created in advance, so that the limit on challenges does not stop the attack.
     const declined = await Promise.all(
       Array.from({ length: FAILURES }, () => payment(unique('spt_test_declined'))),
     );
@@ -261,8 +261,8 @@ const attacks: Record<string, () => Promise<Attack>> = {
   },
 };
 
-/** Where nothing but the address tells two people apart: somebody behind it fails for everybody behind it, for a minute. */
-const TOLD_BY_ADDRESS_ALONE = ['resetHwid', 'loginDeveloper', 'accessAsAgent'];
+/** Only the address distinguishes these callers: failures lock out everyone at that address for a minute. */
+const LIMITED_BY_ADDRESS = ['resetHwid', 'loginDeveloper', 'accessAsAgent'];
 
 let blocks = 0;
 const origins: Record<string, () => readonly [attacker: string, victim: string]> = {
@@ -272,7 +272,7 @@ const origins: Record<string, () => readonly [attacker: string, victim: string]>
   'the next /64': () => [`2001:db8:${(blocks += 1)}:1::1`, `2001:db8:${blocks}:2::1`],
 };
 
-test('every operation that takes a password or counts what is tried is attacked here', () => {
+test('the attacks cover every operation that takes a password or counts attempts', () => {
   const taking = operations.filter(
     ({ rateLimit, hashesPassword, codes }) =>
       rateLimit !== undefined ||
@@ -286,11 +286,11 @@ const cases = Object.keys(attacks).flatMap((name) =>
   Object.keys(origins).map((origin) => ({ name, origin, byAddress: origin.startsWith('the same') })),
 );
 
-test.each(cases)('$name: failures of somebody else at $origin do not lock out who is right', async (each) => {
+test.each(cases)('$name: failures of an attacker at $origin do not lock out the victim', async (each) => {
   const { fail, succeed, status = 200 } = await attacks[each.name]!();
   const [attacker, victim] = origins[each.origin]!().map(from) as [Origin, Origin];
   await Promise.all(Array.from({ length: FAILURES }, () => fail(attacker)));
 
-  const locked = each.byAddress && TOLD_BY_ADDRESS_ALONE.includes(each.name);
+  const locked = each.byAddress && LIMITED_BY_ADDRESS.includes(each.name);
   expect(await succeed(victim)).toBe(locked ? 429 : status);
 });

@@ -17,7 +17,7 @@ const { api, clock } = await startTestService();
 type Path = keyof typeof OPERATIONS;
 type Version = 1 | 2;
 
-/** A request on its way from a program, in which a relay can change everything but what a secret covers. */
+/** A program's request in transit. A relay can change everything that the secret does not protect. */
 interface Message {
   readonly path: Path;
   readonly body: string;
@@ -25,7 +25,7 @@ interface Message {
 }
 type Network = (message: Message) => Promise<Record<string, unknown>>;
 
-/** Takes a message where it was sent. */
+/** Delivers a message unchanged. */
 const straight: Network = async ({ path, body, headers }) =>
   (await api.post(`/api/v2/client/${path}`, body, { headers })).body;
 
@@ -42,8 +42,8 @@ function signedMessage(version: Version, app: App, path: Path, fields: object, n
 }
 
 /**
- * A program that signs what it sends, and believes a response whose signature is right in the version that it speaks.
- * @returns whether it runs: it has believed a login and a verification
+ * A program that signs its requests and accepts a response only with a correct signature of its version.
+ * @returns whether it starts: it accepted a login and a verification
  */
 async function starts(version: Version, app: App, network: Network, path: Path, credentials: object) {
   const hwid = newHwid();
@@ -61,8 +61,8 @@ async function starts(version: Version, app: App, network: Network, path: Path, 
 }
 
 /**
- * A relay that holds one license key and no secret: it sends requests of its own, unsigned, with the nonce of the program.
- * @param requested the version of signatures that it asks for
+ * A relay with one license key and no secret: it sends unsigned requests of its own, with the nonce of the program.
+ * @param requested the signature version that it requests
  */
 function relay(app: App, licenseKey: string, requested: string | undefined): Network {
   const hwid = newHwid();
@@ -80,7 +80,7 @@ function relay(app: App, licenseKey: string, requested: string | undefined): Net
   };
 }
 
-/** An application that locks hardware and asks for a subscription, and one license for it. */
+/** An application with a hardware lock that requires a subscription, and one license for it. */
 async function newGuardedApp(bind_responses: boolean) {
   const app = await newApp(api);
   await app.patch({ hwid_lock: true, require_subscription: true, bind_responses });
@@ -89,8 +89,8 @@ async function newGuardedApp(bind_responses: boolean) {
 }
 
 /**
- * On how many machines the program runs that one license was bought for. They start one after another: each login of the
- * relay, which has one machine, replaces the session before, and a program that verified that one later would not run.
+ * The number of machines on which the program starts with one license. They start one after another, because each login
+ * of the relay, which has one machine, ends the session before.
  */
 async function machinesBehindRelay(
   version: Version,
@@ -111,33 +111,33 @@ async function machinesBehindRelay(
 
 const REQUESTED = [undefined, '1', '2'];
 
-describe('a relay without any secret, which answers every login with a license login of its own', () => {
-  test.each(REQUESTED)('runs no program that checks version 1, asking for %s', async (requested) => {
+describe('a relay without a secret that responds to every login with a license login of its own', () => {
+  test.each(REQUESTED)('cannot start a program that checks version 1, requesting %s', async (requested) => {
     expect(await machinesBehindRelay(1, true, requested)).toBe(0);
   });
 
-  test.each(REQUESTED)('runs no program that checks version 2, asking for %s', async (requested) => {
+  test.each(REQUESTED)('cannot start a program that checks version 2, requesting %s', async (requested) => {
     expect(await machinesBehindRelay(2, true, requested)).toBe(0);
     expect(await machinesBehindRelay(2, false, requested)).toBe(0);
   });
 
-  test('runs no program that logs in with a license, by its own machine', async () => {
+  test('cannot start a program that logs in with a license', async () => {
     expect(await machinesBehindRelay(2, true, '2', 'login-license')).toBe(0);
   });
 
-  test('runs one that checks version 1 on every machine while bind_responses is off: what the switch closes', async () => {
+  test('starts programs that check version 1 on every machine while bind_responses is off', async () => {
     expect(await machinesBehindRelay(1, false)).toBe(MACHINES);
     expect(await machinesBehindRelay(1, false, '2')).toBe(0);
   });
 });
 
-test.each([1, 2] as const)('a program that checks version %i runs without a relay', async (version) => {
+test.each([1, 2] as const)('a program that checks version %i starts without a relay', async (version) => {
   const { app, licenseKey } = await newGuardedApp(true);
   expect(await starts(version, app, straight, 'login-license', { license_key: licenseKey })).toBe(true);
 });
 
-describe('a signed request that was held back', () => {
-  async function heldBack(version: Version, change: (message: Message) => Message) {
+describe('a delayed signed request', () => {
+  async function delayed(version: Version, change: (message: Message) => Message) {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const message = signedMessage(version, app, 'login', user);
@@ -150,23 +150,23 @@ describe('a signed request that was held back', () => {
     headers: { ...message.headers, 'x-timestamp': String(clock.now().getTime()) },
   });
 
-  test('gets in with another time under version 1, and never under version 2', async () => {
-    expect((await heldBack(1, withPresentTime)).late['status']).toBe('success');
-    expect((await heldBack(2, withPresentTime)).late['code']).toBe('INVALID_APP_CREDENTIALS');
-    expect((await heldBack(2, (message) => message)).late['code']).toBe('TIMESTAMP_OUT_OF_RANGE');
+  test('is accepted with a new timestamp under version 1, and never under version 2', async () => {
+    expect((await delayed(1, withPresentTime)).late['status']).toBe('success');
+    expect((await delayed(2, withPresentTime)).late['code']).toBe('INVALID_APP_CREDENTIALS');
+    expect((await delayed(2, (message) => message)).late['code']).toBe('TIMESTAMP_OUT_OF_RANGE');
   });
 
-  test('never gets in as version 1 with the signature of version 2, nor the other way', async () => {
+  test('is never accepted with the signature of the other version', async () => {
     const asVersion1 = ({ headers: { 'x-signature-version': _, ...headers }, ...message }: Message) =>
       withPresentTime({ ...message, headers });
-    expect((await heldBack(2, asVersion1)).late['code']).toBe('INVALID_APP_CREDENTIALS');
+    expect((await delayed(2, asVersion1)).late['code']).toBe('INVALID_APP_CREDENTIALS');
     const asVersion2 = (message: Message) =>
       withPresentTime({ ...message, headers: { ...message.headers, 'x-signature-version': '2' } });
-    expect((await heldBack(1, asVersion2)).late['code']).toBe('INVALID_APP_CREDENTIALS');
+    expect((await delayed(1, asVersion2)).late['code']).toBe('INVALID_APP_CREDENTIALS');
   });
 });
 
-test('a signed request of version 2 is of its operation alone', async () => {
+test('a version 2 signature is valid for its operation only', async () => {
   const app = await newApp(api);
   const elsewhere = (version: Version, user: object) =>
     straight({ ...signedMessage(version, app, 'login', user), path: 'reset-hwid' });

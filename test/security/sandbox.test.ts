@@ -29,7 +29,7 @@ const [header, payload, signature] = token.split('.') as [string, string, string
 const claims = decodeJwt(token);
 const kid = keys.signingId;
 
-/** A token of these members, rightly or wrongly signed. */
+/** A token with this header and payload, signed with the right key by default. */
 function made(fields: object, body: object = claims, key: KeyObject = keys.privateKey): string {
   const text = `${encode(fields)}.${encode(body)}`;
   return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`;
@@ -42,8 +42,8 @@ async function expectInvalid(forged: string, name: string): Promise<void> {
   }
 }
 
-describe('a token of the sandbox', () => {
-  test('is good on every node for the application and the machine it was made for', async () => {
+describe('a sandbox token', () => {
+  test('is valid on every node, for its application and machine only', async () => {
     for (const each of [api, other.api]) {
       for (const more of [{}, { hwid: agent.hwid }])
         expect((await verify(token, more, each)).status).toBe(200);
@@ -59,13 +59,13 @@ describe('a token of the sandbox', () => {
     }
   });
 
-  test('says nothing that it should not', () => {
+  test('contains no more than it needs', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'sandbox+jwt', kid });
     expect(Buffer.from(payload, 'base64url').toString()).not.toContain(agent.hwid);
     expect(Object.keys(claims).toSorted()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'machine', 'sub']);
   });
 
-  test('respelt, flipped, cut or joined anew is none', async () => {
+  test('is invalid if respelled, altered, cut or reassembled', async () => {
     const another = (await newToken({ ...agent, username: 'another' })).split('.');
     const joined: [string, string][] = [
       ['no signature', `${header}.${payload}.`],
@@ -96,7 +96,7 @@ describe('a token of the sandbox', () => {
     expect((await verify(token)).status).toBe(200);
   });
 
-  test('made by somebody else, or for something else, is none', async () => {
+  test('is invalid with a foreign key or for another purpose', async () => {
     const pem = keys.publicKey.export({ type: 'spki', format: 'pem' });
     const raw = keys.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
     const rogue = generateKeyPairSync('ed25519');
@@ -156,14 +156,14 @@ describe('a token of the sandbox', () => {
     expect((await verify(token)).status).toBe(200);
   });
 
-  test('that names another key id is dead, as one whose key was removed is', async () => {
+  test('is invalid with the id of a removed key', async () => {
     const forged = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'EdDSA', typ: 'sandbox+jwt', kid: 'removed' })
       .sign(generateKeyPairSync('ed25519').privateKey);
     await expectInvalid(forged, 'removed');
   });
 
-  test('lives exactly an hour, on every node', async () => {
+  test('expires after exactly an hour, on every node', async () => {
     const own = await newToken();
     for (const each of [service, other]) each.clock.advance(HOUR - 1_000);
     for (const each of [service, other]) expect((await verify(own, {}, each.api)).status).toBe(200);
@@ -171,13 +171,13 @@ describe('a token of the sandbox', () => {
     for (const each of [service, other]) {
       const { status, body } = await verify(own, {}, each.api);
       expect({ status, code: body['code'] }).toEqual({ status: 401, code: 'SESSION_EXPIRED' });
-      // Whoever may not see it learns nothing about it either.
+      // A caller who may not see the token does not learn that it has expired.
       const foreign = await verify(own, { app_id: 'another' }, each.api);
       expect(foreign.body['code']).toBe('SESSION_INVALID');
     }
   });
 
-  test('leaves nothing behind, and the name of a real user or application changes nothing', async () => {
+  test('is not stored', async () => {
     const database = await connectTo(service.databaseUrl);
     const count = async () => {
       const { rows } = await database.query<{ n: number }>(
@@ -191,7 +191,7 @@ describe('a token of the sandbox', () => {
     expect(await count()).toBe(before);
   });
 
-  test('a bomb of a token costs less than 50 ms of computing', async () => {
+  test('refusing a token bomb takes less than 50 ms of CPU time', async () => {
     const deep = `${'['.repeat(1_200)}${']'.repeat(1_200)}`;
     const bombs = [
       '.'.repeat(4_096),

@@ -11,7 +11,7 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService();
 const { api } = service;
 
-/** Asks without holding the answer against the contract, which would keep requests from arriving together. */
+/** Skips the contract check of the test client, which would keep requests from arriving together. */
 async function call(path: string, body: object): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await fetch(`${service.baseUrl}/api/v1/client/${path}`, {
     method: 'POST',
@@ -22,7 +22,7 @@ async function call(path: string, body: object): Promise<{ status: number; body:
 }
 
 describe('many verifications at once', { timeout: 90_000 }, () => {
-  test('each of 600 gets its own answer', async () => {
+  test('each of 600 gets its own response', async () => {
     const apps = await Promise.all([newApp(api), newApp(api), newApp(api)]);
     const people: { app: App; session: Awaited<ReturnType<typeof newSession>>; index: number }[] = [];
     for (const app of apps) {
@@ -81,7 +81,7 @@ describe('many verifications at once', { timeout: 90_000 }, () => {
     }
   });
 
-  test('a handle that is asked for a hundred times while its session ends', async () => {
+  test('a session that is verified a hundred times while it ends', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const request = { app_id: app.app_id, token: session.token };
@@ -93,7 +93,7 @@ describe('many verifications at once', { timeout: 90_000 }, () => {
     for (const { status } of await Promise.all(after)) expect(status).toBe(401);
   });
 
-  test('the answer is as old as the question at most', async () => {
+  test('a response reflects every change before its request', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     for (let round = 0; round < 30; round++) {
@@ -106,7 +106,7 @@ describe('many verifications at once', { timeout: 90_000 }, () => {
 });
 
 describe('the lookup itself', () => {
-  /** A pool whose answers the test gives. */
+  /** A pool whose results the test resolves. */
   function heldPool() {
     const queries: {
       values: [Buffer, Buffer];
@@ -120,17 +120,17 @@ describe('the lookup itself', () => {
     const connect = async () => ({ query, release: () => {} });
     return { pool: { connect } as unknown as pg.Pool, queries };
   }
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
   const settle = async () => {
-    for (let index = 0; index < 4; index++) await turn();
+    for (let index = 0; index < 4; index++) await tick();
   };
-  /** As text, one for each column. */
+  /** The columns of a row, as text. */
   const row = (place: number, userId: string) => [
     String(place), '\\x00', 'app', userId, userId, '\\x00', '2026-01-01 00:00:00+00', null,
     'active', 't', 'f', 'f', null, '0', null, null,
   ]; // prettier-ignore
 
-  test('who asks while a statement is under way waits for the next one', async () => {
+  test('a lookup during a running statement waits for the next one', async () => {
     const { pool, queries } = heldPool();
     const lookup = createSessionLookup(pool);
     const digest = tokenDigest('a');
@@ -142,7 +142,7 @@ describe('the lookup itself', () => {
     expect(queries).toHaveLength(1);
     queries[0]!.result.resolve({ rows: [row(1, 'before')] });
     await settle();
-    expect(queries, 'the late one has a statement of its own').toHaveLength(2);
+    expect(queries, 'the later lookup has a statement of its own').toHaveLength(2);
     queries[1]!.result.resolve({ rows: [] });
     expect((await early)?.userId).toBe('before');
     expect(await late).toBeUndefined();
@@ -192,7 +192,7 @@ describe('the lookup itself', () => {
     ]);
   });
 
-  test('a failure reaches those who asked, all of them, and nobody after them', async () => {
+  test('a failure rejects all pending lookups and none after them', async () => {
     const { pool, queries } = heldPool();
     const lookup = createSessionLookup(pool);
     const requested = Array.from({ length: 200 }, (_, n) => lookup.find('token', tokenDigest(String(n))));
@@ -211,7 +211,7 @@ describe('the lookup itself', () => {
     expect((await next)?.userId).toBe('found');
   });
 
-  test('a pool that throws at once fails one batch and no more', async () => {
+  test('a pool that throws synchronously fails one batch only', async () => {
     let calls = 0;
     const query = () => {
       calls += 1;

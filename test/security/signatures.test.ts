@@ -12,13 +12,13 @@ const client = new LightClient(service.baseUrl);
 const app = await newApp(api);
 const foreignApp = await newApp(api);
 const session = await newSession(api, app);
-// Who logs in replaces the session of his machine.
+// A separate user, because a login ends the earlier session of the machine.
 const visitor = await newUser(api, app);
 const [licenseKey] = await app.keys(1);
 const pathOf = (operation: V2Operation) => `/api/v2/client/${operation}`;
 const now = () => service.clock.now().getTime();
 
-/** A body that is accepted when it is rightly signed; what ends a session is for one that never was. */
+/** A body that is accepted with a correct signature. The logout names a session that never existed, so it ends none. */
 function bodyOf(operation: V2Operation, nonce: string = newNonce()): object {
   const bodies = {
     login: visitor,
@@ -29,7 +29,7 @@ function bodyOf(operation: V2Operation, nonce: string = newNonce()): object {
   return { ...bodies[operation], nonce };
 }
 
-/** What a rightly signed one gets. */
+/** The status for a correct signature. */
 const ACCEPTED: Readonly<Record<V2Operation, number>> = {
   login: 200,
   'login-license': 200,
@@ -47,8 +47,8 @@ const post = (
 const codeOf = ({ status, body }: { status: number; body: Record<string, unknown> }) =>
   `${status} ${String(body['code'])}`;
 
-/** The request was believed: its answer speaks of what it asked for. */
-function expectBelieved(operation: V2Operation, response: { status: number; body: Record<string, unknown> }) {
+/** Expects that the signature was accepted. */
+function expectAccepted(operation: V2Operation, response: { status: number; body: Record<string, unknown> }) {
   expect(response.status, JSON.stringify(response.body)).toBe(ACCEPTED[operation]);
   if (operation === 'logout') expect(response.body['code']).toBe('SESSION_INVALID');
 }
@@ -56,23 +56,23 @@ function expectBelieved(operation: V2Operation, response: { status: number; body
 describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', ({ operation }) => {
   const signed = (nonce?: string) => sign(app, bodyOf(operation, nonce), now());
 
-  test('is accepted as it was signed, in either case of the digits', async () => {
+  test('is accepted as signed, with hexadecimal digits in either case', async () => {
     const one = signed();
-    expectBelieved(operation, await post(operation, one.text, one.headers));
+    expectAccepted(operation, await post(operation, one.text, one.headers));
     const other = signed();
     const upper = { ...other.headers, 'x-signature': other.headers['x-signature'].toUpperCase() };
-    expectBelieved(operation, await post(operation, other.text, upper));
-    // The text counts, not what it means: white space and another order are signed as they are.
+    expectAccepted(operation, await post(operation, other.text, upper));
+    // The signature covers the text, so other white space and order are accepted if signed as sent.
     const spaced = JSON.stringify(JSON.parse(signed().text), null, 2);
     const of = sign(app, spaced, now());
-    expectBelieved(operation, await post(operation, of.text, of.headers));
+    expectAccepted(operation, await post(operation, of.text, of.headers));
   });
 
-  test('every flipped bit of every byte of the body is refused, and spends no nonce', async () => {
+  test('a flipped bit in any byte of the body is refused, and spends no nonce', async () => {
     const { text, headers } = signed();
     const bytes = Buffer.from(text);
     const kinds = new Set<string>();
-    // Eight bits of each byte take too long: every byte gets one, and every bit its turn.
+    // All eight bits of each byte would take too long: one bit per byte, at rotating positions.
     await Promise.all(
       Array.from({ length: bytes.length }, async (_, at) => {
         const flipped = Buffer.from(bytes);
@@ -82,19 +82,19 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
         kinds.add(codeOf(response));
       }),
     );
-    // What can be read names no reason but the signature; what cannot be read, or names no application, never got so far.
+    // A readable body fails for its signature. One that can't be parsed, or names no application, fails before that.
     for (const kind of kinds)
       expect([
         '401 INVALID_APP_CREDENTIALS',
         '400 MALFORMED_JSON',
         '400 VALIDATION_FAILED',
-        // A body that names no application can be neither rightly nor wrongly signed.
+        // Without an app_id, the signature can't be checked.
       ]).toContain(kind);
     expect(kinds).toContain('401 INVALID_APP_CREDENTIALS');
-    expectBelieved(operation, await post(operation, text, headers));
+    expectAccepted(operation, await post(operation, text, headers));
   });
 
-  test('a body with anything before, after or left out is refused', async () => {
+  test('a body with additions or omissions is refused', async () => {
     const { text, headers } = signed();
     const others: (string | Uint8Array)[] = [
       `${text} `,
@@ -116,10 +116,10 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
       expect(codeOf(response), String(each)).toBe('401 INVALID_APP_CREDENTIALS');
     }
     expect(codeOf(await post(operation, `\ufeff${text}`, headers))).toMatch(/^4\d\d /);
-    expectBelieved(operation, await post(operation, text, headers));
+    expectAccepted(operation, await post(operation, text, headers));
   });
 
-  test('the signature of another secret, another body or another function is refused', async () => {
+  test('signatures with another secret, over another body or by another function are refused', async () => {
     const { text, headers } = signed();
     const right = headers['x-signature'];
     const { username, hwid } = session.owner;
@@ -155,10 +155,10 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
         expect(codeOf(response), `digit ${at}`).toBe('401 INVALID_APP_CREDENTIALS');
       }),
     );
-    expectBelieved(operation, await post(operation, text, headers));
+    expectAccepted(operation, await post(operation, text, headers));
   });
 
-  test('a signature that is anything but 64 digits is refused', async () => {
+  test('a signature other than 64 hexadecimal digits is refused', async () => {
     const { text, headers } = signed();
     const right = headers['x-signature'];
     const spelled: Record<string, string> = {
@@ -190,10 +190,10 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
       const response = await post(operation, text, { ...headers, 'x-signature': signature });
       expect([400, 401], name).toContain(response.status);
     }
-    expectBelieved(operation, await post(operation, text, headers));
+    expectAccepted(operation, await post(operation, text, headers));
   });
 
-  test('white space around a header is no part of it, and a header that is sent twice is refused', async () => {
+  test('white space around a header is ignored, and a header sent twice is refused', async () => {
     const raw = async (extra: (right: string, time: string) => string[]) => {
       const { text, headers } = signed();
       const lines = extra(headers['x-signature'], headers['x-timestamp']);
@@ -209,7 +209,7 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
       };
     };
     const spaced = await raw((right, time) => [`X-Signature:  \t${right}  `, `X-TIMESTAMP:${time} `]);
-    expectBelieved(operation, spaced);
+    expectAccepted(operation, spaced);
     const zeros = '0'.repeat(64);
     for (const lines of [
       (right: string, time: string) => [
@@ -246,12 +246,12 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
     }
   });
 
-  test('a time that is 300 s off passes, and every other one is refused with the time of the server', async () => {
+  test('a time up to 300 s off is accepted, and any other is refused with the server time', async () => {
     const at = async (timestamp: string) => {
       const { text, headers } = signed();
       return post(operation, text, { ...headers, 'x-timestamp': timestamp });
     };
-    for (const off of [-300_000, -1, 0, 1, 300_000]) expectBelieved(operation, await at(String(now() + off)));
+    for (const off of [-300_000, -1, 0, 1, 300_000]) expectAccepted(operation, await at(String(now() + off)));
     for (const off of [-300_001, 300_001, -86_400_000, 1e12]) {
       const response = await at(String(now() + off));
       expect(codeOf(response), String(off)).toBe('401 TIMESTAMP_OUT_OF_RANGE');
@@ -259,9 +259,9 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
     }
     const seconds = String(Math.floor(now() / 1_000));
     const spelled = [
-      seconds, '0', '', '-1', `-${now()}`, `+${now()}`, `${now()}.0`, `0x${now().toString(16)}`, `${now()}ms`, `${now()} 1`,
-      '1e12', 'NaN', 'Infinity', 'now', service.clock.now().toISOString(), '9'.repeat(15), '9'.repeat(16), '9'.repeat(400),
-      `"${now()}"`, '\xb2\xb3', `${now()}, ${now()}`,
+      seconds, '0', '', '-1', `-${now()}`, `+${now()}`, `${now()}.0`, `0x${now().toString(16)}`, `${now()}ms`,
+      `${now()} 1`, '1e12', 'NaN', 'Infinity', 'now', service.clock.now().toISOString(), '9'.repeat(15),
+      '9'.repeat(16), '9'.repeat(400), `"${now()}"`, '\xb2\xb3', `${now()}, ${now()}`,
     ]; // prettier-ignore
     for (const timestamp of spelled) {
       const response = await at(timestamp);
@@ -270,21 +270,21 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
     }
   });
 
-  test('one of the two headers alone is not a signed request, and never passes as an unsigned one', async () => {
+  test('one of the two headers alone is refused, not treated as unsigned', async () => {
     const { text, headers } = signed();
     for (const name of ['x-signature', 'x-timestamp'] as const) {
       const response = await post(operation, text, { [name]: headers[name] });
       expect(codeOf(response), `${name} alone`).toBe('401 SIGNATURE_REQUIRED');
     }
-    expectBelieved(operation, await post(operation, text, headers));
+    expectAccepted(operation, await post(operation, text, headers));
   });
 
-  test('a nonce works once for an application, and is its own in another spelling and in another application', async () => {
+  test('a nonce works once per application, and another spelling is another nonce', async () => {
     const nonce = newNonce();
     const first = signed(nonce);
-    expectBelieved(operation, await post(operation, first.text, first.headers));
+    expectAccepted(operation, await post(operation, first.text, first.headers));
     expect(codeOf(await post(operation, first.text, first.headers))).toBe('401 NONCE_REUSED');
-    // Also in another request, at another time and on another operation.
+    // Also for another request, at another time or for another operation.
     service.clock.advance(1_000);
     for (const other of V2_OPERATIONS) {
       const again = sign(app, bodyOf(other, nonce), now());
@@ -292,13 +292,13 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
     }
     for (const another of [nonce.toUpperCase(), `${nonce} `, nonce.slice(1), `${nonce}\u0301`]) {
       const { text, headers } = signed(another);
-      expectBelieved(operation, await post(operation, text, headers));
+      expectAccepted(operation, await post(operation, text, headers));
     }
     const elsewhere = sign(foreignApp, bodyOf(operation, nonce), now());
     expect(codeOf(await post(operation, elsewhere.text, elsewhere.headers))).not.toBe('401 NONCE_REUSED');
   });
 
-  test('a request that is refused for its signature, its time or its body spends no nonce', async () => {
+  test('a request that is refused for its signature, time or body spends no nonce', async () => {
     const nonce = newNonce();
     const { text, headers } = signed(nonce);
     const early = String(now() - 300_001);
@@ -308,11 +308,11 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
     expect(codeOf(await post(operation, text, { ...headers, 'x-timestamp': early }))).toMatch(/^401/);
     const invalid = sign(app, { ...bodyOf(operation, nonce), hwid: '', session_token: '' }, now());
     expect(codeOf(await post(operation, invalid.text, invalid.headers))).toBe('400 VALIDATION_FAILED');
-    expectBelieved(operation, await post(operation, text, headers));
+    expectAccepted(operation, await post(operation, text, headers));
   });
 
-  test('an application that does not exist is told apart from a wrong signature by nothing', async () => {
-    const said = ({ status, body }: { status: number; body: Record<string, unknown> }) => ({
+  test('an unknown application and a wrong signature get the same response', async () => {
+    const comparableOf = ({ status, body }: { status: number; body: Record<string, unknown> }) => ({
       status,
       body: { ...body, timestamp: '', request_id: '' },
     });
@@ -329,13 +329,13 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
       deleted,
     ]) {
       const { text, headers } = sign(who, bodyOf(operation), now());
-      responses.push(said(await post(operation, text, headers)));
+      responses.push(comparableOf(await post(operation, text, headers)));
     }
     for (const response of responses) expect(response).toEqual(responses[0]);
     expect(responses[0]).toMatchObject({ status: 401, body: { code: 'INVALID_APP_CREDENTIALS' } });
   });
 
-  test('a body that names its application twice, or in a form of its own, is refused', async () => {
+  test('a body with a duplicate member or in an array is refused', async () => {
     const { text } = signed();
     const inner = text.slice(1, -1);
     for (const body of [
@@ -353,9 +353,9 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
   });
 });
 
-describe('the signature of an answer', () => {
-  test('is that of the nonce, a dot and the canonical JSON of the answer, and nothing else', async () => {
-    // Version 1 of unsigned requests is what is left of older applications.
+describe('the signature of a response', () => {
+  test('covers the nonce, a dot and the canonical JSON of the response, and nothing else', async () => {
+    // Version 1 responses to unsigned requests exist only without bind_responses.
     await app.patch({ bind_responses: false });
     onTestFinished(() => app.patch({ bind_responses: true }));
     const nonce = newNonce();
@@ -372,7 +372,7 @@ describe('the signature of an answer', () => {
       ['logout', { session_token: token, nonce: newNonce() }, false],
     ] as const) {
       const request = sign(app, more, now());
-      // Logging in with the key replaced the machine's own session: the last one is what there is to end.
+      // The login with the key ended the machine's earlier session, so the logout ends the latest.
       const ended = operation === 'logout' ? { session_token: responses.at(-1)![1]['token'] } : {};
       const text = operation === 'logout' ? sign(app, { ...more, ...ended }, now()).text : request.text;
       const response = await post(operation, text, signs ? request.headers : {});
@@ -380,13 +380,13 @@ describe('the signature of an answer', () => {
       responses.push([('nonce' in more && more.nonce) || '', response.body]);
     }
     for (const [sent, { signature, ...rest }] of responses) {
-      // Flat objects of strings and booleans with names in ASCII: sorted by name they are canonical (RFC 8785).
+      // Flat objects of strings and booleans with ASCII names are canonical if sorted by name (RFC 8785).
       const canonical = JSON.stringify(rest, Object.keys(rest).toSorted());
       expect(signature).toBe(hmac(app.secret, `${sent}.${canonical}`));
     }
   });
 
-  test('a verification without a nonce has none, signed or not', async () => {
+  test('the response to a verification without a nonce is not signed', async () => {
     const owner = await newSession(api, app);
     const body = { token: owner.token };
     const { text, headers } = sign(app, body, now());
@@ -399,7 +399,7 @@ describe('the signature of an answer', () => {
 });
 
 describe('where signatures are required', () => {
-  test('an unsigned request learns nothing of a session, ends none and begins none', async () => {
+  test('an unsigned request reveals, ends and starts no session', async () => {
     const strict = await newApp(api);
     const own = await newSession(api, strict);
     const [unused, used] = await strict.keys(2);
@@ -428,7 +428,7 @@ describe('where signatures are required', () => {
     expect((await post('login-license', key.text, key.headers)).status, 'the key is unspent').toBe(200);
   });
 
-  test('a disabled application refuses everything but a logout, signed or not', async () => {
+  test('a disabled application refuses everything but logouts, signed or not', async () => {
     const target = await newApp(api);
     const sessions = [];
     for (let n = 0; n < 3; n += 1) sessions.push(await newSession(api, target));
@@ -451,7 +451,7 @@ describe('where signatures are required', () => {
     for (const { token } of sessions) expect((await api.verify({ app_id, token })).status).toBe(401);
   });
 
-  test('a logout that is refused ends nothing', async () => {
+  test('a refused logout ends nothing', async () => {
     const target = await newApp(api);
     const own = await newSession(api, target);
     await target.patch({ require_signatures: true });

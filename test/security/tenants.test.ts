@@ -6,8 +6,8 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService();
 const { api } = service;
 
-/** Holds an application, so that whatever changes it waits. @returns lets it go */
-async function hold({ app_id }: App): Promise<() => Promise<unknown>> {
+/** Locks an application, so that changes of it wait. @returns unlocks it */
+async function lockApplication({ app_id }: App): Promise<() => Promise<unknown>> {
   const database = await connectTo(service.databaseUrl);
   await database.query('begin');
   await database.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app_id]);
@@ -26,14 +26,14 @@ test.each([
   ['with an Idempotency-Key', (n: number) => ({ 'idempotency-key': `bulk-${n}` })],
   ['without one', () => ({})],
 ])(
-  'bulk requests of one developer that wait, %s, do not hold up activations of another',
+  'waiting bulk requests of one developer, %s, do not delay activations of another',
   async (_how, headersOf) => {
     const [busy, other] = [await newApp(api), await newApp(api)];
     const { username } = await newUser(api, other);
-    /** @returns how many of the bulk requests were answered before the activations were */
+    /** @returns how many bulk requests completed before the activations */
     const attempt = async (round: number): Promise<number> => {
       const keys = await other.keys(2);
-      const letGo = await hold(busy);
+      const unlock = await lockApplication(busy);
       let received = 0;
       const bulk = Array.from({ length: 16 }, async (_, n) => {
         const { status } = await keysOf(busy, headersOf(round * 100 + n));
@@ -48,26 +48,26 @@ test.each([
         expect(status).toBe(200);
       }
       const before = received;
-      await letGo();
+      await unlock();
       for (const status of await Promise.all(bulk)) expect([201, 503]).toContain(status);
       return before;
     };
-    // The database gives those who wait up after two seconds, which may be too short for a busy machine.
+    // The lock timeout of two seconds may be too short on a busy machine, so there are several rounds.
     let least = Infinity;
     for (let round = 0; round < 4 && least > 0; round += 1) least = Math.min(least, await attempt(round));
     expect(least).toBe(0);
   },
 );
 
-test('a developer who has too many requests with keys waiting is refused at once, and nobody else', async () => {
+test('too many waiting requests with keys are refused at once, for that developer only', async () => {
   const [busy, other] = [await newApp(api), await newApp(api)];
-  const letGo = await hold(busy);
+  const unlock = await lockApplication(busy);
   const bulk = Array.from({ length: 120 }, (_, n) => keysOf(busy, { 'idempotency-key': `many-${n}` }));
   const refused = await Promise.race(bulk);
   expect(refused.body).toMatchObject({ status: 429, code: 'TOO_MANY_REQUESTS' });
   expect(refused.headers.get('retry-after')).toBe('1');
   expect((await keysOf(other, { 'idempotency-key': 'one' })).status).toBe(201);
-  await letGo();
+  await unlock();
   const statuses = (await Promise.all(bulk)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 429).length).toBe(120 - 103);
 });

@@ -23,24 +23,24 @@ const licensed = await post('/api/v2/client/login-license', {
   hwid: 'machine',
 });
 const init = await api.init(app.with({}));
-// The sandbox takes any application: also one that exists.
+// The sandbox accepts any app_id, including a real one.
 const sandbox = await post('/api/v1/sandbox/auth', { app_id, username: user.username, hwid: user.hwid });
 
-/** Every kind of token and of what could be taken for one. */
+/** Every kind of token, and values that could be mistaken for one. */
 const KINDS: Readonly<Record<string, string>> = {
   'signed token': signed.token,
   'session id': signed.session_id,
   'encrypted token': encrypted.body.token,
-  'encrypted token of a licence': licensed.body.token,
+  'encrypted token of a license': licensed.body.token,
   'sandbox token': sandbox.body.token,
   'developer token': developer.token,
   'id of a handshake': String(init.body['session_id']),
   'request id': encrypted.headers.get('x-request-id')!,
   secret: app.secret,
-  'licence key': licenseKey!,
-  'signature of an answer': String((encrypted.body as unknown as { signature: string }).signature),
+  'license key': licenseKey!,
+  'signature of a response': String((encrypted.body as unknown as { signature: string }).signature),
 };
-const SESSIONS = ['signed token', 'session id', 'encrypted token', 'encrypted token of a licence'];
+const SESSIONS = ['signed token', 'session id', 'encrypted token', 'encrypted token of a license'];
 
 interface Place {
   readonly place: string;
@@ -76,22 +76,22 @@ const places: readonly Place[] = [
   bearer('list of applications', 'GET', '/api/v2/dev/apps'),
   bearer('application', 'GET', own),
   bearer('change of an application', 'PATCH', own, { name: 'App' }),
-  bearer('licences', 'GET', `${own}/licenses`),
-  bearer('new licences', 'POST', `${own}/licenses`, { amount: 1, duration_days: 1, tier: 'Pro' }),
+  bearer('licenses', 'GET', `${own}/licenses`),
+  bearer('new licenses', 'POST', `${own}/licenses`, { amount: 1, duration_days: 1, tier: 'Pro' }),
   bearer('bans', 'GET', `${own}/bans`),
   bearer('new ban', 'POST', `${own}/bans`, { kind: 'network', network: '203.0.113.0/24' }),
-  // Last, because it ends what it takes: a token and the id are of one session, and the others find none.
+  // Last, because it ends sessions. The session id is of the signed token's session, which has ended by then.
   withSignature('signed logout', '/api/v2/client/logout', 'session_token', [
     'signed token',
     'encrypted token',
-    'encrypted token of a licence',
+    'encrypted token of a license',
   ]),
   withBody('logout of v2', '/api/v2/client/logout', []),
   withBody('logout of v1', '/api/v1/client/logout', []),
 ];
 
 describe.each(places)('$place', ({ takes, send }) => {
-  test('takes the kinds of tokens that belong there, and no other', async () => {
+  test('accepts its own kinds of tokens and no other', async () => {
     for (const [kind, token] of Object.entries(KINDS)) {
       const { status, body } = await send(token);
       if (takes.includes(kind)) expect([200, 201], kind).toContain(status);
@@ -106,7 +106,7 @@ describe.each(places)('$place', ({ takes, send }) => {
   });
 });
 
-test('an answer to a refused token carries a challenge, wherever the token was', async () => {
+test('the refusal of a token has a challenge, wherever the token was sent', async () => {
   const refused = await api.call('GET', '/api/v2/dev/apps', undefined, { token: KINDS['sandbox token'] });
   expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer /);
   const session = await api.verify({ app_id, token: developer.token });

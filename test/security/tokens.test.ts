@@ -29,7 +29,7 @@ const keys: StolenKeys = await stealKeys(service);
 
 const verify = (token: string, app_id = app.app_id) => api.verify({ app_id, token });
 
-/** Every place that takes a session refuses this one, in the same words. */
+/** Every operation that takes a session refuses this token with the same error. */
 async function expectNoSession(token: string, name = token): Promise<void> {
   const body = { app_id: app.app_id, token };
   const started = performance.now();
@@ -51,7 +51,7 @@ describe('the signed token', () => {
   const [header, payload, signature] = session.token.split('.') as [string, string, string];
   const claims = decodeJwt(session.token);
 
-  test('respelt, flipped, cut or joined anew', async () => {
+  test('is invalid if respelled, altered, cut or reassembled', async () => {
     const segments: [string, string][] = [
       ['no signature', `${header}.${payload}.`],
       ['two segments', `${header}.${payload}`],
@@ -72,7 +72,7 @@ describe('the signed token', () => {
     await expectAlive();
   });
 
-  test('made by somebody else, or for something else', async () => {
+  test('is invalid with a foreign key or for another purpose', async () => {
     const pem = keys.publicKey.export({ type: 'spki', format: 'pem' });
     const raw = keys.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
     const rogue = generateKeyPairSync('ed25519');
@@ -138,13 +138,13 @@ describe('the signed token', () => {
     await expectAlive();
   });
 
-  test('a token that was rightly signed and never issued is nothing', async () => {
+  test('is invalid if it was never issued, even with a correct signature', async () => {
     const fields = decodeProtectedHeader(session.token) as { alg: string };
     const token = await new SignJWT({ ...claims, jti: 'x' }).setProtectedHeader(fields).sign(keys.privateKey);
     await expectNoSession(token);
   });
 
-  test('it says nothing that it should not', () => {
+  test('contains no more than it needs', () => {
     expect(decodeProtectedHeader(session.token)).toEqual({ alg: 'EdDSA', typ: 'JWT', kid: keys.signingId });
     expect(Object.keys(claims).toSorted()).toEqual(['aud', 'exp', 'iat', 'iss', 'sid', 'sub']);
     const text = Buffer.from(payload, 'base64url').toString();
@@ -165,7 +165,7 @@ describe('the encrypted token', () => {
     parts = made.token.split('.');
   });
 
-  test('is valid as it is, and nothing that is within it is', async () => {
+  test('is valid, and nothing inside it is', async () => {
     expect(parts).toHaveLength(5);
     expect((await verify(made.token)).status).toBe(200);
     expect(decodeProtectedHeader(made.token)).toMatchObject({ alg: 'dir', enc: 'A256GCM' });
@@ -173,7 +173,7 @@ describe('the encrypted token', () => {
     for (const part of parts.filter(Boolean)) await expectNoSession(part);
   });
 
-  test('respelt, flipped, cut or joined anew', async () => {
+  test('is invalid if respelled, altered, cut or reassembled', async () => {
     const [header, , iv, ciphertext, tag] = parts as [string, string, string, string, string];
     const joined: [string, string][] = [
       ['no tag', `${header}..${iv}.${ciphertext}.`],
@@ -185,7 +185,8 @@ describe('the encrypted token', () => {
       ['another alg', `${encode({ alg: 'A256KW', enc: 'A256GCM' })}..${iv}.${ciphertext}.${tag}`],
       [
         'PBES2 for hours',
-        `${encode({ alg: 'PBES2-HS256+A128KW', enc: 'A256GCM', p2c: 2 ** 31, p2s: 'AAAA' })}.AAAA.${iv}.${ciphertext}.${tag}`,
+        `${encode({ alg: 'PBES2-HS256+A128KW', enc: 'A256GCM', p2c: 2 ** 31, p2s: 'AAAA' })}` +
+          `.AAAA.${iv}.${ciphertext}.${tag}`,
       ],
       ['zip', `${encode({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..${iv}.${ciphertext}.${tag}`],
       ['six segments', `${made.token}.x`],
@@ -196,7 +197,7 @@ describe('the encrypted token', () => {
     expect((await verify(made.token)).status).toBe(200);
   });
 
-  test('the same session encrypted once more, rightly, was never issued', async () => {
+  test('is invalid if it was never issued, even when encrypted with the right key', async () => {
     const fields = { alg: 'dir', enc: 'A256GCM', cty: 'JWT', kid: keys.encryptionId };
     for (const inner of [session.token, made.token, made.sessionId]) {
       const token = await new CompactEncrypt(Buffer.from(inner))
@@ -206,7 +207,7 @@ describe('the encrypted token', () => {
     }
   });
 
-  test('a bomb costs less than 50 ms of computing', async () => {
+  test('refusing a compression bomb takes less than 50 ms of CPU time', async () => {
     const bomb = (key: Buffer, size: number) => {
       const header = encode({ alg: 'dir', enc: 'A256GCM', zip: 'DEF', kid: keys.encryptionId });
       const iv = randomBytes(12);
@@ -217,7 +218,7 @@ describe('the encrypted token', () => {
     const ours = keys.encryptionKey.export();
     for (const token of [bomb(ours, 2_500_000), bomb(createSecretKey(randomBytes(32)).export(), 2_500_000)]) {
       expect(token.length).toBeLessThanOrEqual(4096);
-      // What other processes compute beside us does not count, and each bomb has to go off once only.
+      // Other work in this process can add to a round, so the cheapest one counts.
       const costs: number[] = [];
       for (let round = 0; round < 5; round++) {
         const before = process.cpuUsage();
@@ -232,7 +233,7 @@ describe('the encrypted token', () => {
 });
 
 describe('the session id', () => {
-  test('is 128 bits, and only as it is', async () => {
+  test('is 128 bits, in one spelling only', async () => {
     const id = session.session_id;
     expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(Buffer.from(id, 'base64url')).toHaveLength(16);
@@ -250,22 +251,22 @@ describe('the session id', () => {
     await expectAlive();
   });
 
-  test('of init is no session', async () => {
+  test('of init is not a session', async () => {
     const { body } = await api.init(app.with({}));
     await expectNoSession(String(body['session_id']));
   });
 });
 
-describe('tokens in places that are not theirs', () => {
+describe('tokens of the wrong kind', () => {
   const bearer = (token: string) => api.call('GET', '/api/v2/dev/apps', undefined, { token });
 
-  test('a developer token, a secret or an id is no session', async () => {
+  test('a developer token, a secret or an id is not a session', async () => {
     for (const token of [developer.token, app.secret, app.app_id, developer.developerId, session.user!.id!]) {
       await expectNoSession(token);
     }
   });
 
-  test('a session token, a session id or a secret is no bearer token', async () => {
+  test('a session token, a session id or a secret is not a bearer token', async () => {
     for (const token of [session.token, session.session_id, app.secret, app.app_id, developer.developerId]) {
       const { status, body } = await bearer(token);
       expect({ status, code: body['code'] }, token).toEqual({ status: 401, code: 'UNAUTHORIZED' });
@@ -300,12 +301,12 @@ describe('tokens in places that are not theirs', () => {
     'Bearer=x',
     'Bearer, x',
     'null',
-  ])('Authorization: %j is no credential', async (authorization) => {
+  ])('Authorization: %j is refused', async (authorization) => {
     const { status } = await api.call('GET', '/api/v2/dev/apps', undefined, { headers: { authorization } });
     expect(status).toBe(401);
   });
 
-  test('no address takes a bearer token from anywhere but the header', async () => {
+  test('no operation takes a bearer token from anywhere but the header', async () => {
     const token = encodeURIComponent(developer.token);
     const places: [string, Record<string, string>][] = [
       [`/api/v2/dev/apps?access_token=${token}`, {}],
@@ -318,7 +319,7 @@ describe('tokens in places that are not theirs', () => {
     }
   });
 
-  test('a session of another application, either way round', async () => {
+  test('a session of another application is refused, in both directions', async () => {
     for (const token of [foreign.token, foreign.session_id]) await expectNoSession(token);
     for (const token of [session.token, session.session_id]) {
       const { status, body } = await verify(token, foreignApp.app_id);
@@ -330,7 +331,7 @@ describe('tokens in places that are not theirs', () => {
   });
 
   test.each(['nothing', 'app_', 'APP', ' ', '__proto__', 'x'.repeat(64)])(
-    'a wrong app_id %j',
+    'the wrong app_id %j is refused',
     async (app_id) => {
       const { status, body } = await verify(session.token, app_id);
       expect({ status, code: body.code }).toEqual({ status: 401, code: 'SESSION_INVALID' });
@@ -350,7 +351,7 @@ describe('tokens in places that are not theirs', () => {
   });
 });
 
-describe('after the 2xx of what ends a session, on both services', () => {
+describe('after a session has ended, on both nodes', () => {
   const services = [service, other];
 
   interface Trial {
@@ -374,7 +375,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
     },
   ];
 
-  test.each(trials)('$name: no verify that begins later is valid', { timeout: 90_000 }, async ({ end }) => {
+  test.each(trials)('$name: no later verification succeeds', { timeout: 90_000 }, async ({ end }) => {
     for (let round = 0; round < 2; round++) {
       const target = await newApp(api, await newDeveloper(api));
       const victim = await newSession(api, target);
@@ -386,7 +387,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
           [0, 1].map(async () => {
             while (running) {
               const began = performance.now();
-              // Not held against the contract: that takes longer than the answer.
+              // Skips the contract check, which takes longer than the response.
               const response = await fetch(`${each.baseUrl}/api/v1/client/verify-session`, {
                 method: 'POST',
                 headers: { 'content-type': 'application/json' },
@@ -413,7 +414,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
     }
   });
 
-  test('a login on the same machine, and one above the limit', async () => {
+  test('a login on the same machine or above the limit ends older sessions', async () => {
     const target = await newApp(api);
     await target.patch({ max_sessions: 2, hwid_lock: false });
     const user = await newUser(api, target);
@@ -434,7 +435,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
     for (const each of services) expect(await statusOf(each, again.token)).toBe(401);
   });
 
-  test('one logout of fifty at once ends a session', async () => {
+  test('one of fifty concurrent logouts ends a session', async () => {
     const target = await newApp(api);
     const victim = await newSession(api, target);
     const responses = await Promise.all(
@@ -447,7 +448,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(49);
   });
 
-  test('a session that a deleted application left stays dead when its rows are cleared', async () => {
+  test('a session of a deleted application stays invalid after its rows are deleted', async () => {
     const target = await newApp(api);
     const victim = await newSession(api, target);
     await api.call('DELETE', `/api/v2/dev/apps/${target.app_id}`, undefined, target);
@@ -458,7 +459,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
     }
   });
 
-  test('after exactly a day, and a developer token likewise', async () => {
+  test('sessions and developer tokens expire after exactly a day', async () => {
     const owner = await newDeveloper(api);
     const target = await newApp(api, owner);
     const { token: signed, session_id } = await newSession(api, target);
@@ -477,7 +478,7 @@ describe('after the 2xx of what ends a session, on both services', () => {
       }
       expect((await list(each)).status).toBe(401);
     }
-    // Who may not see a session learns nothing about it either.
+    // A caller who may not see a session does not learn that it has expired.
     expect((await verify(signed, foreignApp.app_id)).body.code).toBe('SESSION_INVALID');
   });
 });

@@ -79,7 +79,7 @@ test('incomplete imports of several developers stay within the memory budget', a
   expect((await attempt(third, 'users', 32 * MIB, KEYED)).body).toMatchObject({ code: 'VALIDATION_FAILED' });
 });
 
-/** Buffers endless bodies in parallel until each is refused. @returns the buffered bytes and the codes of the refusals */
+/** Buffers endless bodies in parallel until each is refused. @returns the buffered bytes and the codes of refusal */
 async function fill(budget: UploadMemoryBudget, requests: readonly object[], owners: readonly string[]) {
   async function* endless() {
     for (;;) yield new Uint8Array(MIB);

@@ -11,7 +11,7 @@ import { freePort } from '../support/free-port.ts';
 import { newClient } from '../support/oauth.ts';
 import { runToEnd, temporaryFolder } from '../support/processes.ts';
 import { MASTER_KEY, startTestService, type TestService } from '../support/service.ts';
-import { newReceiver, tell } from '../webhooks/support/security-events.ts';
+import { newReceiver, publishRevocation } from '../webhooks/support/security-events.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
 import { listDeliveries, LOOPBACK, newWebhook, callWebhooks } from '../webhooks/support/webhooks.ts';
 
@@ -33,7 +33,7 @@ async function makePast(databaseUrl: string) {
   const app = await newApp(api, developer);
   const { webhook_id } = await newWebhook(api, app, hook.url, ['user.created', 'license.created']);
   await newReceiver(api, developer, listener.url);
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   const session = await newSession(api, app);
   const { token: apiToken } = await newApiToken(api, developer, ['read']);
   const { credential } = await newAgent(api, developer);

@@ -6,7 +6,7 @@ import { getWebhook, happen, LOOPBACK, newWebhook } from './support/webhooks.ts'
 
 const { api } = await startTestService(LOOPBACK);
 
-/** A receiver that never answers. @returns it, and how many requests it has had open at once */
+/** A receiver that never responds. @returns it, and the largest number of open requests so far */
 async function startSilent(): Promise<{ readonly silent: Receiver; readonly most: () => number }> {
   let open = 0;
   let most = 0;
@@ -18,7 +18,7 @@ async function startSilent(): Promise<{ readonly silent: Receiver; readonly most
   return { silent, most: () => most };
 }
 
-test('an endpoint that never answers gets ten requests at once, and delays nobody', async () => {
+test('an endpoint that never responds gets ten requests at once, and delays no other', async () => {
   const app = await newApp(api);
   const { silent, most } = await startSilent();
   const quick = await startReceiver();
@@ -32,7 +32,7 @@ test('an endpoint that never answers gets ten requests at once, and delays nobod
   expect(most()).toBeLessThanOrEqual(10);
 });
 
-test('many endpoints that never answer leave places for those that do', async () => {
+test('many endpoints that never respond leave slots for those that do', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const quick = await startReceiver();
@@ -49,6 +49,6 @@ test('many endpoints that never answer leave places for those that do', async ()
   await expect.poll(() => silent.received.length).toBeGreaterThanOrEqual(30);
   for (let count = 0; count < 20; count += 1) await happen(api, app, `203.0.113.${count}`);
   await expect.poll(() => quick.ids()).toHaveLength(21);
-  // Half of the places are theirs.
+  // They may use half of the slots.
   expect(most()).toBeLessThanOrEqual(32);
 });

@@ -64,7 +64,7 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
     });
     clock.advance(waited - 1);
     const early = receiver.received.length;
-    // Others are sent meanwhile: this one is not.
+    // Meanwhile, others are sent and this one is not.
     const bystander = await startReceiver();
     const probe = await newWebhook(api, app, bystander.url);
     await callWebhooks(api, app, 'POST', [probe.webhook_id, 'test']);
@@ -92,7 +92,7 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
   expect(attempt_log.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   expect(new Set(attempt_log.map(({ response_body }) => response_body))).toEqual(new Set(['out of order']));
 
-  // What happens now is not for it, also when it is enabled again.
+  // Events during the time when it is disabled are not delivered later.
   await happen(api, app);
   receiver.respond(204);
   await callWebhooks(api, app, 'PATCH', [webhookId], { enabled: true });
@@ -112,7 +112,7 @@ test('a receiver that was down for a day gets everything', async () => {
   for (let count = 0; count < 25; count += 1) await happen(api, app, `203.0.113.${count}`);
   await expect.poll(() => new Set(receiver.ids()).size).toBe(25);
   const all = new Set(receiver.ids());
-  // What was answered must be written down before the clock moves on, or its next attempt counts from then.
+  // Each response must be recorded before the clock advances, or its next attempt counts from then.
   const noneIsDue = async () =>
     (await listDeliveries(api, app, webhookId, '?limit=100')).every(
       ({ next_attempt_at: next }) => next !== null && new Date(next) > clock.now(),
@@ -133,7 +133,7 @@ test('a receiver that was down for a day gets everything', async () => {
   expect((await only()).next_attempt_at).toBeNull();
 });
 
-test('410 disables at once; what was under way waits', async () => {
+test('410 disables the endpoint at once, and other deliveries wait', async () => {
   const { app, receiver, webhookId, only } = await scene(410);
   await happen(api, app);
   await expect.poll(async () => (await only()).state).toBe('failed');
@@ -169,7 +169,7 @@ describe('Retry-After', () => {
     await expect.poll(async () => (await only()).attempts).toBe(1);
     const waited = Date.parse((await only()).next_attempt_at!) - clock.now().getTime();
     const slack = waits === 5 * SECOND ? 501 : 0;
-    // A date has whole seconds.
+    // HTTP dates have whole seconds.
     expect(waited).toBeGreaterThanOrEqual(waits - SECOND);
     expect(waited).toBeLessThanOrEqual(waits + slack);
   });
@@ -182,7 +182,7 @@ test.each([
   [302, 'The response status was 302: redirects are not followed.'],
   [404, 'The response status was 404.'],
   [599, 'The response status was 599.'],
-])('an answer of %d', async (status, error) => {
+])('a response of %d', async (status, error) => {
   const { app, only } = await scene((response) =>
     response.writeHead(status, { location: 'http://127.0.0.1/' }).end(),
   );
@@ -195,7 +195,7 @@ test.each([
   });
 });
 
-test('of an answer the first KiB is kept as text, whatever it is', async () => {
+test('the first KiB of a response is kept as text, also if it is binary', async () => {
   const { app, webhookId, only } = await scene((response) => {
     response.writeHead(500);
     response.end(Buffer.concat([Buffer.from([0, 0xff, 0x41]), Buffer.alloc(100_000, 'x')]));
@@ -206,7 +206,7 @@ test('of an answer the first KiB is kept as text, whatever it is', async () => {
   expect(attempt_log[0]!.response_body).toBe(`\ufffd\ufffdA${'x'.repeat(1021)}`);
 });
 
-test('nothing listens: that is a failed attempt, in words', async () => {
+test('a refused connection is a failed attempt with an error', async () => {
   const { app, receiver, webhookId, only } = await scene(204);
   await callWebhooks(api, app, 'PATCH', [webhookId], { url: receiver.url.replace(/:\d+/, ':1999') });
   await happen(api, app);
@@ -214,7 +214,7 @@ test('nothing listens: that is a failed attempt, in words', async () => {
   expect(await only()).toMatchObject({ response_status: null, error: 'The connection was refused.' });
 });
 
-test('an endpoint that is disabled while a delivery waits gets it once it is enabled again', async () => {
+test('an endpoint that is disabled while a delivery waits receives it once it is enabled again', async () => {
   const { app, receiver, webhookId, only } = await scene(500);
   await happen(api, app);
   await expect.poll(async () => (await only()).attempts).toBe(1);

@@ -8,14 +8,14 @@ import { newDeveloper, unique } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
 import { startTestService } from '../support/service.ts';
 import { startReceiver } from './support/receiver.ts';
-import { getReceiver, jtis, newReceiver, tell, verify } from './support/security-events.ts';
+import { getReceiver, jtis, newReceiver, publishRevocation, verify } from './support/security-events.ts';
 import { LOOPBACK } from './support/webhooks.ts';
 
-/** The queue notices a dead worker after 10 to 16 s on an idle machine; here others share it. */
+/** The queue detects a dead worker after 10 to 16 s on an idle machine. Other tests may share this one. */
 const TAKEN_OVER = { timeout: 120_000 };
 
-/** Has revocations told as they stand in the database when a transaction has committed. */
-const TOLD = `insert into security_event_deliveries (delivery_id, receiver_id, sub_id, event, next_attempt_at)
+/** Adds deliveries as a committed revocation does. */
+const ADD_DELIVERIES = `insert into security_event_deliveries (delivery_id, receiver_id, sub_id, event, next_attempt_at)
   select 'set_' || md5(r.receiver_id || $2 || n), r.receiver_id, '{"format":"opaque","id":"agt"}',
     '{"agent_id":"agt","initiating_entity":"user","event_timestamp":1}', now()
   from security_event_receivers r, generate_series(1, $3) n where r.receiver_id = any($1)`;
@@ -30,7 +30,7 @@ describe('two processes', async () => {
     const ids: string[] = [];
     for (const { url } of receivers) ids.push((await newReceiver(first.api, developer, url)).receiver_id);
     const amount = 50;
-    for (let turn = 0; turn < 4; turn += 1) await sql(TOLD, [ids, unique('turn'), amount]);
+    for (let round = 0; round < 4; round += 1) await sql(ADD_DELIVERIES, [ids, unique('round'), amount]);
     await expect.poll(() => sql('select from security_event_deliveries')).toHaveLength(0);
     for (const { received } of receivers) {
       expect(received).toHaveLength(4 * amount);
@@ -43,7 +43,7 @@ describe('two processes', async () => {
 });
 
 test(
-  'what a killed process was sending is sent by another one, with its jti',
+  'tokens of a killed process are sent by another one, with the same jti',
   { timeout: 180_000 },
   async () => {
     const environment = {
@@ -56,7 +56,7 @@ test(
     const receiver = await startReceiver(() => {});
     const { receiver_id } = await newReceiver(dying.api, await newDeveloper(dying.api), receiver.url);
     const database = await connectTo(environment.DATABASE_URL);
-    await database.query(TOLD, [[receiver_id], unique('turn'), 15]);
+    await database.query(ADD_DELIVERIES, [[receiver_id], unique('round'), 15]);
     await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(1);
     await spawnService(environment);
     await dying.end('SIGKILL');
@@ -73,7 +73,7 @@ test('a restart loses nothing, and reaches no address that is no longer allowed'
   const developer = await newDeveloper(before.api);
   const receiver = await startReceiver(500);
   const { receiver_id } = await newReceiver(before.api, developer, receiver.url);
-  await tell(before, developer);
+  await publishRevocation(before, developer);
   await expect.poll(() => receiver.received).toHaveLength(1);
   await before.stop();
 

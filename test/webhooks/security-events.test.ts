@@ -15,7 +15,7 @@ import {
   newLastingDeveloper,
   newReceiver,
   revocationOf,
-  tell,
+  publishRevocation,
   verify,
 } from './support/security-events.ts';
 import { LOOPBACK } from './support/webhooks.ts';
@@ -26,7 +26,7 @@ const { api, clock, database, databaseUrl, services } = service;
 
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** How long it waits at most before each of its tries but the first. */
+/** The longest waits before each attempt but the first. */
 const PAUSES = [
   5 * SECOND,
   5 * MINUTE,
@@ -47,14 +47,14 @@ async function scene(behavior?: Behavior, authorization?: string) {
   return { developer, receiver, receiver_id, shown };
 }
 
-/** Resolves when whoever was told before this has been sent what was due. */
-async function others(): Promise<void> {
+/** Resolves when everything that was due before has been sent. */
+async function settle(): Promise<void> {
   const { developer, receiver } = await scene();
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   await expect.poll(() => receiver.received).toHaveLength(1);
 }
 
-/** How many deliveries wait for a receiver. */
+/** The number of deliveries that wait for a receiver. */
 async function waiting(receiverId: string): Promise<number> {
   const rows = database.knex('security_event_deliveries').where({ receiver_id: receiverId });
   return (await rows.select('delivery_id')).length;
@@ -63,10 +63,10 @@ async function waiting(receiverId: string): Promise<number> {
 describe('a token', () => {
   const event = `${WEB_URL}/schemas/events/agent-revoked`;
 
-  test('tells of an agent that an issuer had asserted what a stranger can verify', async () => {
+  test('names an asserted agent by issuer and subject, and can be verified with the published keys', async () => {
     const { developer, receiver, shown } = await scene();
     const identity = { issuer: 'https://agents.example.com', subject: 'user-1' };
-    const told = await tell(service, developer, {
+    const revocation = await publishRevocation(service, developer, {
       ...identity,
       initiatingEntity: 'admin',
       reason: 'policy violation',
@@ -88,7 +88,7 @@ describe('a token', () => {
       sub_id: { format: 'iss_sub', iss: identity.issuer, sub: identity.subject },
       events: {
         [event]: {
-          agent_id: told.agentId,
+          agent_id: revocation.agentId,
           initiating_entity: 'admin',
           event_timestamp: seconds,
           reason: 'policy violation',
@@ -108,24 +108,24 @@ describe('a token', () => {
     });
   });
 
-  test('tells of any other one by its id', async () => {
+  test('names any other agent by its id', async () => {
     const { developer, receiver } = await scene();
-    const told = await tell(service, developer);
+    const revocation = await publishRevocation(service, developer);
     await expect.poll(() => receiver.received).toHaveLength(1);
     const { payload } = await verify(service, receiver.received[0]!);
-    expect(payload['sub_id']).toEqual({ format: 'opaque', id: told.agentId });
+    expect(payload['sub_id']).toEqual({ format: 'opaque', id: revocation.agentId });
     expect(payload['events']).toEqual({
       [event]: {
-        agent_id: told.agentId,
+        agent_id: revocation.agentId,
         initiating_entity: 'user',
-        event_timestamp: Math.floor(told.revokedAt.getTime() / 1000),
+        event_timestamp: Math.floor(revocation.revokedAt.getTime() / 1000),
       },
     });
   });
 
-  test('is signed with a key of the time when it is sent', async () => {
+  test('is signed with the key that is current when it is sent', async () => {
     const { developer, receiver } = await scene(500);
-    await tell(service, developer);
+    await publishRevocation(service, developer);
     await expect.poll(() => receiver.received).toHaveLength(1);
     const { kid } = decodeProtectedHeader(receiver.received[0]!.body);
     const removed = await api.call('DELETE', `/api/v2/admin/signing-keys/${kid}`, undefined, {
@@ -141,8 +141,8 @@ describe('a token', () => {
   });
 });
 
-describe('who is told', () => {
-  test('every receiver of the developer once, and nobody else’s', async () => {
+describe('the recipients', () => {
+  test('are all receivers of the developer, once, and no others', async () => {
     const { developer, receiver } = await scene();
     const second = await startReceiver(202);
     await newReceiver(api, developer, second.url);
@@ -155,27 +155,27 @@ describe('who is told', () => {
       expect(agentsOf(received).toSorted()).toEqual(ids);
     }
     expect(new Set(jtis([...receiver.received, ...second.received])).size).toBe(60);
-    await others();
+    await settle();
     expect(foreign.receiver.received).toEqual([]);
     expect(receiver.received).toHaveLength(30);
   });
 
-  test('nobody before the transaction commits, and nobody when it does not', async () => {
+  test('get nothing before the transaction commits, and nothing if it rolls back', async () => {
     const { developer, receiver, receiver_id } = await scene();
     const failing = database.knex.transaction(async (trx) => {
       await services.securityEvents.publish(trx, revocationOf(service, developer));
-      await others();
+      await settle();
       throw new Error('rolled back');
     });
     await expect(failing).rejects.toThrow('rolled back');
-    await others();
+    await settle();
     expect(await waiting(receiver_id)).toBe(0);
     expect(receiver.received).toEqual([]);
-    const told = await tell(service, developer);
-    await expect.poll(() => agentsOf(receiver.received)).toEqual([told.agentId]);
+    const revocation = await publishRevocation(service, developer);
+    await expect.poll(() => agentsOf(receiver.received)).toEqual([revocation.agentId]);
   });
 
-  test('no receiver that is deleted while a transaction wants to tell it: neither fails', async () => {
+  test('do not include a receiver that is deleted concurrently, and neither request fails', async () => {
     const { developer, receiver, receiver_id } = await scene();
     let deleting: Promise<{ status: number }> | undefined;
     await database.knex.transaction(async (trx) => {
@@ -186,17 +186,17 @@ describe('who is told', () => {
       await expect.poll(async () => (await client.query(held)).rowCount).toBe(1);
     });
     expect((await deleting)!.status).toBe(200);
-    await tell(service, developer);
-    await others();
+    await publishRevocation(service, developer);
+    await settle();
     expect(await waiting(receiver_id)).toBe(0);
     expect(receiver.received.length).toBeLessThanOrEqual(1);
   });
 });
 
-describe('what is not taken', () => {
-  test('is sent again with the same jti until it is', async () => {
+describe('a token that is not accepted', () => {
+  test('is sent again with the same jti until it is accepted', async () => {
     const { developer, receiver, receiver_id, shown } = await scene(500);
-    await tell(service, developer);
+    await publishRevocation(service, developer);
     await expect.poll(async () => (await shown())?.last_fault).toBe('The response status was 500.');
     expect(await shown()).toMatchObject({
       last_delivered_at: null,
@@ -204,7 +204,7 @@ describe('what is not taken', () => {
     });
     const failedAt = clock.now().toISOString();
     clock.advance(4 * SECOND);
-    await others();
+    await settle();
     expect(receiver.received).toHaveLength(1);
     receiver.respond((response) => void response.socket!.destroy());
     clock.advance(PAUSES[0]! - 4 * SECOND);
@@ -220,14 +220,14 @@ describe('what is not taken', () => {
     expect(await waiting(receiver_id)).toBe(0);
   });
 
-  test('waits as long as an overloaded receiver wants it', async () => {
+  test('waits as long as an overloaded receiver requests', async () => {
     const { developer, receiver } = await scene((response) =>
       response.writeHead(503, { 'retry-after': '3600' }).end(),
     );
-    await tell(service, developer);
+    await publishRevocation(service, developer);
     await expect.poll(() => receiver.received).toHaveLength(1);
     clock.advance(3599 * SECOND);
-    await others();
+    await settle();
     expect(receiver.received).toHaveLength(1);
     clock.advance(SECOND);
     await expect.poll(() => receiver.received).toHaveLength(2);
@@ -235,7 +235,7 @@ describe('what is not taken', () => {
 
   test('is given up after 3 days', async () => {
     const { developer, receiver, receiver_id, shown } = await scene(503);
-    await tell(service, developer);
+    await publishRevocation(service, developer);
     const began = clock.now().getTime();
     for (const [index, pause] of PAUSES.entries()) {
       await expect.poll(() => receiver.received).toHaveLength(index + 1);
@@ -247,29 +247,29 @@ describe('what is not taken', () => {
     await expect.poll(() => waiting(receiver_id)).toBe(0);
   });
 
-  test('is given up at once when the receiver says that it never will', async () => {
+  test('is given up at once if the receiver refuses it for good', async () => {
     const refusal = { err: 'invalid_audience', description: 'Not for us, Bearer s3cret\u0000!' };
     const { developer, receiver, receiver_id, shown } = await scene(
       (response) =>
         response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal)),
       'Bearer s3cret',
     );
-    await tell(service, developer);
+    await publishRevocation(service, developer);
     const fault = 'The response status was 400: invalid_audience: Not for us, Bearer …\ufffd!';
     await expect.poll(async () => (await shown())?.last_fault).toBe(fault);
     expect(await waiting(receiver_id)).toBe(0);
     clock.advance(PAUSES[0]!);
-    await others();
+    await settle();
     expect(receiver.received).toHaveLength(1);
   });
 
   test.each(['', 'Bad Request', '[]', 'null', '{"err":7}', '{"error":"invalid_request"}'])(
-    'is sent again after a 400 that is not the receiver’s own: %j',
+    'is sent again after a 400 that is not an error of RFC 8935: %j',
     async (text) => {
       const { developer, receiver, receiver_id, shown } = await scene((response) =>
         response.writeHead(400).end(text),
       );
-      await tell(service, developer);
+      await publishRevocation(service, developer);
       await expect.poll(async () => (await shown())?.last_fault).toBe('The response status was 400.');
       expect(await waiting(receiver_id)).toBe(1);
       clock.advance(PAUSES[0]!);
@@ -277,19 +277,19 @@ describe('what is not taken', () => {
     },
   );
 
-  test.each([301, 302, 307, 308])('is not taken elsewhere by a %d', async (status) => {
+  test.each([301, 302, 307, 308])('does not follow a %d', async (status) => {
     const elsewhere = await startReceiver();
     const { developer, shown } = await scene((response) =>
       response.writeHead(status, { location: elsewhere.url }).end(),
     );
-    await tell(service, developer);
+    await publishRevocation(service, developer);
     const fault = `The response status was ${status}: redirects are not followed.`;
     await expect.poll(async () => (await shown())?.last_fault).toBe(fault);
     expect(elsewhere.received).toEqual([]);
   });
 });
 
-test('receivers that never answer hold up nobody else', async () => {
+test('receivers that never respond do not delay others', async () => {
   const held: ServerResponse[] = [];
   const silent = await startReceiver((response) => void held.push(response));
   const developers: Developer[] = [];
@@ -298,12 +298,12 @@ test('receivers that never answer hold up nobody else', async () => {
     for (let each = 0; each < 20; each += 1) await newReceiver(api, developer, silent.url);
     developers.push(developer);
   }
-  for (const developer of developers) await tell(service, developer);
-  // Of the places for work, those that are slow or unknown get no more than half.
+  for (const developer of developers) await publishRevocation(service, developer);
+  // Slow and unknown receivers get no more than half of the slots.
   await expect.poll(() => held.length).toBeGreaterThanOrEqual(32);
   const { developer, receiver, receiver_id } = await scene();
   await database.knex('security_event_receivers').where({ receiver_id }).update({ slow: false });
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   await expect.poll(() => receiver.received).toHaveLength(1);
   silent.respond(202);
   for (const response of held) response.writeHead(202).end();
@@ -311,20 +311,20 @@ test('receivers that never answer hold up nobody else', async () => {
 
 test('a deleted receiver gets nothing more', async () => {
   const { developer, receiver, receiver_id, shown } = await scene(500);
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   await expect.poll(async () => (await shown())?.last_fault).not.toBeNull();
   expect((await deleteReceiver(api, developer, receiver_id)).status).toBe(200);
   expect(await waiting(receiver_id)).toBe(0);
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   clock.advance(PAUSES[0]!);
-  await others();
+  await settle();
   expect(receiver.received).toHaveLength(1);
 });
 
-test('what a receiver wants to be sent is sent, and is nowhere in clear text', async () => {
+test('the authorization of a receiver is sent, and is not stored in clear text', async () => {
   const secret = 'Bearer 5Lw2pQ8vX-not-to-be-found';
   const { developer, receiver, receiver_id } = await scene(202, secret);
-  await tell(service, developer);
+  await publishRevocation(service, developer);
   await expect.poll(() => receiver.received).toHaveLength(1);
   expect(receiver.received[0]!.headers.authorization).toBe(secret);
   const { rows } = await database.knex.raw<{ rows: { text: string }[] }>(

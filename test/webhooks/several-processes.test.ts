@@ -7,7 +7,7 @@ import { spawnService } from '../support/processes.ts';
 import { startReceiver } from './support/receiver.ts';
 import { getWebhook, happen, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
 
-/** The queue notices a dead worker after 10 to 16 s on an idle machine; here others share it. */
+/** The queue detects a dead worker after 10 to 16 s on an idle machine. Other tests may share this one. */
 const TAKEN_OVER = { timeout: 120_000 };
 
 describe('two processes', async () => {
@@ -50,7 +50,7 @@ describe('a process that is killed', async () => {
     ...LOOPBACK,
   };
 
-  test('in the middle of deliveries: another one makes them', { timeout: 180_000 }, async () => {
+  test('in the middle of deliveries: another one sends them', { timeout: 180_000 }, async () => {
     const dying = await spawnService(environment);
     const app = await newApp(dying.api);
     const receiver = await startReceiver(() => {});
@@ -67,7 +67,7 @@ describe('a process that is killed', async () => {
     expect((await getWebhook(heir.api, app, webhook_id)).failing_since).toBeNull();
   });
 
-  test('politely, gives back what it cannot end in time', { timeout: 120_000 }, async () => {
+  test('with SIGTERM: another one sends what did not end in time', { timeout: 120_000 }, async () => {
     const leaving = await spawnService(environment);
     const app = await newApp(leaving.api);
     const receiver = await startReceiver(() => {});

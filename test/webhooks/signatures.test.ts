@@ -20,7 +20,7 @@ import {
 const service = await startTestService(LOOPBACK);
 const { api, clock } = service;
 
-// The library asks the machine's clock how old a message is.
+// The library compares the age of a message with the system clock.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: clock.now() }));
 afterEach(() => void vi.useRealTimers());
 
@@ -101,7 +101,7 @@ describe('during the overlap of a rotation', () => {
     expect(() => verify(old, after)).toThrow(WebhookVerificationError);
   });
 
-  test('of no length the old secret signs no more', async () => {
+  test('of zero seconds, the old secret no longer signs', async () => {
     const [app, receiver] = [await newApp(api), await startReceiver()];
     const { secret: old, webhook_id } = await newWebhook(api, app, receiver.url, ['license.created']);
     const parts = [webhook_id, 'rotate-secret'];
@@ -116,7 +116,7 @@ describe('during the overlap of a rotation', () => {
   });
 });
 
-test('secrets survive a rotation of the master key, and the old key is needed no more', async () => {
+test('secrets survive a rotation of the master key, and the old key is no longer needed', async () => {
   const old = randomBytes(32).toString('base64');
   const databaseUrl = await createTestDatabase();
   const before = await startTestService({ ...LOOPBACK, DATABASE_URL: databaseUrl, MASTER_KEY: old });
@@ -145,7 +145,7 @@ test('secrets survive a rotation of the master key, and the old key is needed no
   expect(rows).toEqual([{ current: keyId.toString('hex'), previous: keyId.toString('hex') }]);
 
   await app.keys(1);
-  // The one with the old key alone cannot open it any more: another one takes over.
+  // The node with only the old key can no longer open it, so another one takes over.
   await expect.poll(() => receiver.ids(), { timeout: 60_000 }).toHaveLength(1);
   const [sent] = receiver.received as [Received];
   for (const each of [secret, rotated.body.secret]) expect(verify(each, sent)).toEqual(sent.message);

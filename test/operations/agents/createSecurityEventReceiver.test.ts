@@ -12,7 +12,7 @@ import {
   getReceiver,
   newReceiver,
   RECEIVERS,
-  tell,
+  publishRevocation,
   type NewReceiver,
 } from '../../webhooks/support/security-events.ts';
 import { LOOPBACK } from '../../webhooks/support/webhooks.ts';
@@ -82,7 +82,7 @@ test('what is sealed outlives a rotation of the master key', async () => {
     return rows;
   };
   await expect.poll(keys).toEqual([{ key: keyId }]);
-  await tell(during, developer);
+  await publishRevocation(during, developer);
   await expect.poll(() => receiver.received).toHaveLength(2);
   const sent = receiver.received.map(({ headers }) => headers.authorization);
   expect(sent.toSorted()).toEqual(['Bearer 5Lw2pQ8vX', undefined]);

@@ -11,10 +11,10 @@ export interface Message {
 export interface Listening {
   readonly client: MqttClient;
   readonly messages: Message[];
-  /** What ended the connection: the server's reason, where it gave one. */
+  /** The reason code of the server when the connection ended, if it sent one. */
   readonly closed: Promise<number | undefined>;
   next(type: string): Promise<Message>;
-  /** @returns the granted quality of service of each topic; 128 or above where it was refused */
+  /** @returns the granted quality of service of each topic, 128 or above if it was refused */
   subscribe(...topics: string[]): Promise<number[]>;
 }
 
@@ -24,7 +24,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** Connects as a client of the service does; the connection ends with the test. */
+/** Connects like a client of the service. The connection ends with the test. */
 export async function connectMqtt(
   url: string,
   { app_id: username, password }: Login,
@@ -68,7 +68,7 @@ export async function connectMqtt(
   };
 }
 
-/** Where clients connect by WebSocket. */
+/** The WebSocket URL of MQTT. */
 export const webSocketUrl = (api: Api) => `${api.baseUrl.replace('http', 'ws')}/mqtt`;
 
 /** The topics of a session. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { connectTo } from '../../support/database.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** Waits until everything that has been written is published, and the service has read it. */
+/** Waits until all written events are published and the service has read them. */
 export async function published({ services, databaseUrl }: TestService): Promise<void> {
   const database = await connectTo(databaseUrl);
   const waiting = async () => {

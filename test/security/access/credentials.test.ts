@@ -20,20 +20,20 @@ const { app, developer } = owner;
 const HOUR = 3_600_000;
 const DEVELOPER_SCOPES = ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'] as const;
 
-/** What somebody can come with, and what it is good for. */
+/** A credential, and what the contract allows it. */
 interface Held {
   readonly name: string;
   readonly token: string;
-  /** The security schemes that it is of. */
+  /** The security schemes that accept it. */
   readonly schemes: readonly string[];
   readonly scopes: readonly string[];
-  /** Whether a developer has let it act for him. */
+  /** Whether a developer delegated to it. */
   readonly isDelegated?: boolean;
-  /** Whether it acts for nobody. */
-  readonly isNobodys?: boolean;
+  /** Whether it acts for no developer. */
+  readonly hasNoDeveloper?: boolean;
 }
 
-/** An access token (RFC 9068) that our key has signed, whether or not there is a row of it. */
+/** An access token (RFC 9068) signed by our key, with or without a stored row. */
 function signed(clientId: string, audience: string, scopes: readonly string[]): Promise<string> {
   const seconds = Math.floor(clock.now().getTime() / 1000);
   return services.signingKeys.sign('at+jwt', {
@@ -48,7 +48,7 @@ function signed(clientId: string, audience: string, scopes: readonly string[]): 
   });
 }
 
-/** What the authorization server issues. */
+/** An access token as the authorization server issues it. */
 async function accessToken(
   scopes: readonly string[],
   more: { audience?: string; developerId?: string | null; agentId?: string; clientId?: string } = {},
@@ -74,7 +74,7 @@ async function newAgentRow(developerId: string | null): Promise<string> {
   return agentId;
 }
 
-/** A credential of an agent, kept as one that was given out. */
+/** A stored credential of an agent. */
 async function agentCredential(
   type: CredentialType,
   developerId: string | null,
@@ -104,7 +104,7 @@ const forDevelopers = { schemes: ['DeveloperToken'] };
 const forAgents = { schemes: ['DeveloperToken', 'AgentToken'] };
 const session = await newSession(api, app);
 const application = await services.applications.authenticate(app.app_id, app.secret);
-// Of another user: a login ends the sessions that he has already.
+// A second user, because a login ends the user's other sessions.
 const { owner: user } = await newSession(api, app);
 const { session: encrypted } = await services.logins.withPassword(application, user, 'encrypted', {
   address: '127.0.0.1',
@@ -148,9 +148,9 @@ const all = { scopes: DEVELOPER_SCOPES, isDelegated: true };
 held.push(
   { name: "a client's for everything", token: await accessToken(DEVELOPER_SCOPES), ...all, ...forDevelopers },
   {
-    name: "a client's of nobody",
+    name: "a client's without a developer",
     token: await accessToken(DEVELOPER_SCOPES, { developerId: null }),
-    isNobodys: true,
+    hasNoDeveloper: true,
     ...all,
     ...forDevelopers,
   },
@@ -173,28 +173,29 @@ for (const type of ['bearer_token', 'jwt', 'ephemeral_key', 'sandbox_token'] as 
 for (const type of ['ephemeral_key', 'sandbox_token'] as const) {
   const scopes = PRE_CLAIM_SCOPES[type];
   const token = await agentCredential(type, null, scopes);
-  held.push({ name: `an unclaimed agent's ${type}`, token, scopes, isNobodys: true, ...forAgents });
+  held.push({ name: `an unclaimed agent's ${type}`, token, scopes, hasNoDeveloper: true, ...forAgents });
 }
-// Signed by our key, and never given out.
+// Signed by our key, but never issued.
 for (const clientId of ['latchkey', 'cli_1', 'agt_1', 'pay_1']) {
   const token = await signed(clientId, baseUrl, DEVELOPER_SCOPES);
   held.push({ name: `a signed token of ${clientId} without a row`, token, ...nothing });
 }
 
-/** What the contract says of somebody with a credential. */
+/** What the contract says about an operation with this credential. */
 function expected({ schemes, scopes, notDelegated }: ContractOperation, credential: Held): string {
-  // Nobody's token is looked at, or no bearer token is.
+  // No token is checked here, or none that is a bearer token.
   if (schemes.length === 0 || schemes.includes('Payment')) return 'open';
   if (!schemes.some((scheme) => credential.schemes.includes(scheme))) return '401';
-  const isNobodys = credential.isNobodys === true && schemes.includes('DeveloperToken');
-  if (!scopes.every((scope) => !isNobodys && credential.scopes.includes(scope))) return 'INSUFFICIENT_SCOPE';
-  if (isNobodys) return '401';
+  const hasNoDeveloper = credential.hasNoDeveloper === true && schemes.includes('DeveloperToken');
+  if (!scopes.every((scope) => !hasNoDeveloper && credential.scopes.includes(scope)))
+    return 'INSUFFICIENT_SCOPE';
+  if (hasNoDeveloper) return '401';
   if (notDelegated && credential.isDelegated) return 'DELEGATED_CREDENTIAL';
-  return 'let in';
+  return 'admitted';
 }
 
-/** What becomes of a request of which nothing comes: who is let in is told that its query is wrong. */
-async function met(operation: ContractOperation, { token }: Held): Promise<string> {
+/** The result of a request that changes nothing: if it is admitted, it fails for its unknown parameter. */
+async function actual(operation: ContractOperation, { token }: Held): Promise<string> {
   const { method, path, requestBody, schemes } = operation;
   const query = `${examplePath(path)}?no_such_parameter=1`;
   const { status, body } = await api.call(method, query, requestBody?.example, {
@@ -208,10 +209,10 @@ async function met(operation: ContractOperation, { token }: Held): Promise<strin
   }
   if (status === 401 && ['UNAUTHORIZED', 'SESSION_INVALID'].includes(code)) return '401';
   if (status === 403) return code;
-  return JSON.stringify(body).includes('no_such_parameter') ? 'let in' : `${status} ${code}`;
+  return JSON.stringify(body).includes('no_such_parameter') ? 'admitted' : `${status} ${code}`;
 }
 
-test('the credentials differ, and some of every kind are let in somewhere', () => {
+test('the credentials are distinct and cover every security scheme', () => {
   expect(new Set(held.map(({ name }) => name)).size).toBe(held.length);
   expect(new Set(held.map(({ token }) => token)).size).toBe(held.length);
   for (const scheme of new Set(operations.flatMap(({ schemes }) => schemes))) {
@@ -223,11 +224,11 @@ test('the credentials differ, and some of every kind are let in somewhere', () =
   }
 });
 
-describe('every operation meets as the contract says', () => {
+describe('every operation admits what the contract says', () => {
   test.each(held)('$name', async (credential) => {
     const wrong: string[] = [];
     for (const operation of operations) {
-      const [should, is] = [expected(operation, credential), await met(operation, credential)];
+      const [should, is] = [expected(operation, credential), await actual(operation, credential)];
       if (is !== should) wrong.push(`${operation.operationId}: ${is} instead of ${should}`);
     }
     expect(wrong).toEqual([]);

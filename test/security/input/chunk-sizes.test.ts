@@ -23,17 +23,18 @@ const routes = [
 ] as const;
 
 const head = (path: string, type: string, headers: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\nContent-Type: ${type}\r\n${headers}\r\n`;
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\n` +
+  `Content-Type: ${type}\r\n${headers}\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 
 function expectClosed({ responses, milliseconds }: RawExchange): void {
   expect(responses.map(({ status }) => status)).toEqual([413]);
   expect(responses[0]!.headers.get('connection')).toBe('close');
-  // A request may take 30 s.
+  // The request timeout is 30 s.
   expect(milliseconds).toBeLessThan(5_000);
 }
 
-/** Sends pieces one after the other, each in a packet of its own. */
+/** Sends each piece in a packet of its own. */
 async function sendPieces(pieces: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(api.baseUrl);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true });
@@ -47,21 +48,21 @@ async function sendPieces(pieces: readonly string[]): Promise<string> {
   socket.on('close', () => resolve());
   for (const piece of pieces) {
     socket.write(piece);
-    // Whatever came before it has been read when another connection gets its response.
+    // A response on another connection means that the server has read the piece.
     await api.call('GET', '/health');
   }
   await promise;
   return received;
 }
 
-describe('a chunk that no body may have is refused at once', () => {
+describe('a chunk larger than any body is refused at once', () => {
   test.each(routes)('%s', async (path, type) => {
     for (const size of ['ffffffffffffffff', '80000000', '0000000080000000;a=b']) {
       expectClosed(await sendRaw(api.baseUrl, `${head(path, type, CHUNKED)}${size}\r\n{`));
     }
   });
 
-  test('behind a chunk that is allowed', async () => {
+  test('after a valid chunk', async () => {
     expectClosed(await sendRaw(api.baseUrl, `${head('/mcp', JSON_TYPE, CHUNKED)}1\r\n{\r\nffffffffff\r\n`));
   });
 
@@ -72,8 +73,8 @@ describe('a chunk that no body may have is refused at once', () => {
     ['in the last header', [start.slice(0, -8), `${start.slice(-8)}ffffffffffffffff\r\n`]],
     ['in the end of the head', [start.slice(0, -1), '\nffffffffffffffff\r\n']],
     ['before the empty line', [start.slice(0, -2), '\r\nffffffffffffffff\r\n']],
-    ['behind a chunk', [start, '1\r\n{', '\r\nffffffffffffffff\r\n']],
-  ])('when the connection brings it in pieces: %s', { timeout: 15_000 }, async (_where, pieces) => {
+    ['after a chunk', [start, '1\r\n{', '\r\nffffffffffffffff\r\n']],
+  ])('when it arrives in pieces, cut %s', { timeout: 15_000 }, async (_where, pieces) => {
     expect(await sendPieces(pieces)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
@@ -88,7 +89,7 @@ describe('a chunk that no body may have is refused at once', () => {
   });
 });
 
-describe('behind other requests in one packet', () => {
+describe('after other requests in one packet', () => {
   const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
   const login = head('/api/v1/client/login', JSON_TYPE, CHUNKED);
   const late = `${head('/api/v1/client/login', JSON_TYPE, `${CHUNKED}X-Late: 1\r\n`)}ffffffffffffffff\r\n`;
@@ -96,7 +97,9 @@ describe('behind other requests in one packet', () => {
   const withTrailer = `${login}2\r\n{}\r\n0\r\nX-Trailer: 1\r\n\r\n`;
   const sized = `${head('/api/v1/client/login', JSON_TYPE, 'Content-Length: 2\r\n')}{}`;
   const over = `${login}ffffffffffffffff\r\n`;
-  const blanks = `POST /api/v1/client/login HTTP/1.1\r\nHost:localhost\r\ncontent-TYPE:  ${JSON_TYPE} \r\nTransfer-Encoding:\tchunked  \r\n\r\nffffffffffffffff\r\n`;
+  const blanks =
+    `POST /api/v1/client/login HTTP/1.1\r\nHost:localhost\r\ncontent-TYPE:  ${JSON_TYPE} \r\n` +
+    'Transfer-Encoding:\tchunked  \r\n\r\nffffffffffffffff\r\n';
 
   test.each<[string, readonly string[], readonly number[]]>([
     ['a request without a body', [HEALTH, over], [200, 413]],
@@ -121,7 +124,7 @@ describe('behind other requests in one packet', () => {
   test('wherever the packets are cut', { timeout: 60_000 }, async () => {
     const bytes = [HEALTH, whole, sized, over].join('');
     const from = bytes.length - over.length - sized.length;
-    // Line ends are where it is hard to tell.
+    // Line ends are the critical places.
     const cuts = Array.from({ length: bytes.length - 2 - from }, (_, index) => from + index).filter(
       (cut) => cut % 50 === 0 || /[\r\n]/.test(bytes.slice(cut - 2, cut + 1)),
     );
@@ -133,14 +136,14 @@ describe('behind other requests in one packet', () => {
     }
   });
 
-  test('what is allowed is answered', async () => {
+  test('valid requests get their responses', async () => {
     const requests = [whole, sized, HEALTH, whole, HEALTH];
     const { responses } = await sendRaw(api.baseUrl, requests.join(''), requests.length);
     expect(responses.map(({ status }) => status)).toEqual([400, 400, 200, 400, 200]);
   });
 });
 
-test('extensions of chunks are bounded', async () => {
+test('chunk extensions are limited', async () => {
   for (const [path, type] of routes) {
     const flood = `1;${'a'.repeat(20_000)}\r\n`;
     const { responses } = await sendRaw(api.baseUrl, head(path, type, CHUNKED) + flood);
@@ -149,7 +152,7 @@ test('extensions of chunks are bounded', async () => {
   }
 });
 
-describe('a Content-Length over the limit is refused before the body comes', () => {
+describe('a Content-Length over the limit is refused before the body arrives', () => {
   const LENGTH = 'Content-Length: 9000000000\r\n';
 
   test.each(routes)('%s', async (path, type) => {
@@ -167,7 +170,7 @@ describe('a Content-Length over the limit is refused before the body comes', () 
 describe('the sizes of chunks', () => {
   const bodies = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 6 });
 
-  test('are followed wherever a body is cut', () => {
+  test('are parsed wherever a body is cut', () => {
     fc.assert(
       fc.property(bodies, fc.boolean(), fc.array(fc.nat(400), { maxLength: 5 }), (chunks, isOver, cuts) => {
         const last = isOver ? '29;x=y\r\n' : '0\r\n\r\n';

@@ -13,7 +13,7 @@ describe.each([
   ['CONNECT', CONNECT, 405],
   ['garbage', GARBAGE, 400],
 ] as const)('%s', (_name, bytes, status) => {
-  test('is answered, and a reset behind it does no harm', async () => {
+  test('gets a response, and a reset after it does no harm', async () => {
     const { socket } = await openRaw(api.baseUrl);
     socket.write(bytes);
     const [response] = (await once(socket, 'data')) as [Buffer];
@@ -27,7 +27,7 @@ describe.each([
     const { socket } = await openRaw(api.baseUrl);
     socket.write(bytes);
     await once(socket, 'end');
-    // Writing to a connection that is gone is answered with a reset; until then it is still there.
+    // The server resets a closed connection on the next write. Until then, the socket stays open.
     const gone = once(socket, 'error').catch(() => {});
     const writing = setInterval(() => socket.write('x'), 50);
     onTestFinished(() => clearInterval(writing));
@@ -36,7 +36,7 @@ describe.each([
   });
 });
 
-test('a broken body does not take the answer of the request before it', async () => {
+test('a malformed body does not affect the response to the request before it', async () => {
   const app = await newApp(api);
   const user = app.with({ username: unique('first'), password: 'a user password', hwid: newHwid() });
   const body = JSON.stringify(user);

@@ -14,12 +14,12 @@ const app = await newApp(api);
 const PACKET = 65_536;
 const NEXT = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 const NO_HOST = 'GET /health HTTP/1.1\r\n\r\n';
-const CHUNKED =
-  'POST /api/v1/client/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
-const UNAUTHORIZED =
-  'POST /api/v2/dev/apps HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const post = (path: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+const CHUNKED = post('/api/v1/client/login');
+const UNAUTHORIZED = post('/api/v2/dev/apps');
 
-/** Each part by itself, so that they come in several packets. */
+/** Sends each part by itself, so that they arrive in several packets. */
 async function send(socket: Socket, parts: readonly string[]): Promise<void> {
   for (const part of parts) {
     if (!socket.write(part)) await once(socket, 'drain');
@@ -27,7 +27,7 @@ async function send(socket: Socket, parts: readonly string[]): Promise<void> {
   }
 }
 
-/** Counts the requests that the server makes objects for. */
+/** Counts the requests that the server creates objects for. */
 function countRequests(): () => number {
   let count = 0;
   const counted = () => void (count += 1);
@@ -37,10 +37,10 @@ function countRequests(): () => number {
 }
 
 test.each([
-  ['a fault', NO_HOST, [400]],
+  ['an invalid request', NO_HOST, [400]],
   ['a parse error', 'garbage\r\n\r\n', [400]],
   ['a body that is too large', `${CHUNKED}40000\r\n`, [413]],
-])('behind %s no further packets are parsed', async (_name, first, expected) => {
+])('after %s, no further packets are parsed', async (_name, first, expected) => {
   const client = await openRaw(api.baseUrl);
   const requests = countRequests();
   const ended = once(client.socket, 'end');
@@ -55,7 +55,7 @@ test.each([
   expect(requests()).toBeLessThanOrEqual(1);
 });
 
-test('requests that are sent with a fault are dropped with its packet', async () => {
+test('requests in the packet of an invalid one are dropped', async () => {
   const client = await openRaw(api.baseUrl);
   const requests = countRequests();
   const ended = once(client.socket, 'end');
@@ -76,15 +76,11 @@ test.each([
     [`${NO_HOST.slice(0, -2)}X-Long: `, ...Array.from({ length: 100 }, () => 'x'.repeat(1_000))],
     431,
   ],
-  [
-    'a chunk size that is none',
-    [CHUNKED, 'ZZ\r\n', ...Array.from({ length: 50 }, () => 'x'.repeat(1_000))],
-    400,
-  ],
+  ['an invalid chunk size', [CHUNKED, 'ZZ\r\n', ...Array.from({ length: 50 }, () => 'x'.repeat(1_000))], 400],
   ['a malformed request line', ['garbage\r\n', ...Array.from({ length: 50 }, () => 'x'.repeat(1_000))], 400],
-])('a client that goes on sending behind %s reads its refusal', async (_name, parts, status) => {
+])('a client that continues to send after %s can read its refusal', async (_name, parts, status) => {
   const client = await openRaw(api.baseUrl);
-  // Not read meanwhile: a reset would take away what was received.
+  // Reads later: a reset would discard what was received.
   client.socket.pause();
   await send(client.socket, parts);
   const ended = once(client.socket, 'end');
@@ -96,8 +92,8 @@ test.each([
 
 test.each([
   ['a chunk over the limit', '40000\r\n'],
-  ['a chunk size that is none', 'ZZ\r\n'],
-])('%s behind a refusal gets no second one', async (_name, size) => {
+  ['an invalid chunk size', 'ZZ\r\n'],
+])('%s after a refusal gets no second refusal', async (_name, size) => {
   const client = await openRaw(api.baseUrl);
   const { socket } = client;
   const first = once(socket, 'data');
@@ -110,7 +106,7 @@ test.each([
   expect(client.statuses()).toEqual([401]);
 });
 
-test('packets behind a parse error add no listeners to the response before it', async () => {
+test('packets after a parse error add no listeners to the response before it', async () => {
   const client = await openRaw(api.baseUrl);
   const warnings: Error[] = [];
   const warned = (warning: Error) => void warnings.push(warning);
@@ -128,12 +124,13 @@ test('packets behind a parse error add no listeners to the response before it', 
   expect(warnings).toEqual([]);
 });
 
-test('the limit of a target in absolute form is that of its path', async () => {
+test('a target in absolute form has the limit of its path', async () => {
   const client = await openRaw(api.baseUrl);
   const body = ' '.repeat(200_000);
   client.socket.write(
-    `POST http://a/api/v2/dev/apps/${app.app_id}/users/import HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${app.token}\r\n` +
-      `Content-Type: text/csv\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST http://a/api/v2/dev/apps/${app.app_id}/users/import HTTP/1.1\r\nHost: a\r\n` +
+      `Authorization: Bearer ${app.token}\r\nContent-Type: text/csv\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
   await once(client.socket, 'data');
   expect(client.received()).not.toMatch(/^connection: close\r$/im);

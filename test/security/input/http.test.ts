@@ -88,7 +88,7 @@ describe('paths that look like an operation', () => {
   );
 });
 
-test('two Authorization headers are refused: another parser might believe the other one', async () => {
+test('two Authorization headers are refused, because another parser might use the other one', async () => {
   const two = `Authorization: Bearer ${app.token}\r\nauthorization: Bearer x\r\n`;
   const exchange = await sendRaw(api.baseUrl, get('/api/v2/dev/apps', two));
   expectRefusal(exchange, 'GET', '/no-operation');
@@ -118,7 +118,7 @@ describe('request targets', () => {
     expectRefusal(await sendRaw(api.baseUrl, get(target)), 'GET', '/no-operation');
   });
 
-  test('the absolute form names the same thing for operations and pages, or nothing', async () => {
+  test('the absolute form works for operations and pages alike, or for neither', async () => {
     const statuses = [];
     for (const target of ['/health', '/errors']) {
       const { responses } = await sendRaw(api.baseUrl, get(`http://localhost${target}`));
@@ -132,7 +132,7 @@ describe('request targets', () => {
     expectRefusal(exchange, 'OPTIONS', '/no-operation');
   });
 
-  test('CONNECT is answered, not cut off', async () => {
+  test('CONNECT gets a response, not a reset', async () => {
     const exchange = await sendRaw(api.baseUrl, `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`);
     expectRefusal(exchange, 'CONNECT', '/no-operation');
   });
@@ -142,7 +142,7 @@ describe('methods', () => {
   const targets = ['/health', verify, '/api/v2/dev/apps', `/api/v2/dev/apps/${app.app_id}`, '/', '/errors'];
 
   test.each(['TRACE', 'OPTIONS', 'PUT', 'PROPFIND', 'MKCOL', 'SEARCH', 'QUERY', 'PURGE', 'M-SEARCH', 'LINK'])(
-    '%s gets 405 and is told what the address takes',
+    '%s gets 405 with the allowed methods',
     async (method) => {
       for (const target of targets) {
         const headers = `${HOST}Authorization: Bearer ${app.token}\r\nX-Secret: echo\r\n`;
@@ -156,7 +156,7 @@ describe('methods', () => {
   );
 
   test.each(['FOO', 'get', 'Get', 'G ET', 'GE\u0000T', 'POSTX', '', 'PRI'])(
-    'a method %j that HTTP does not know is refused',
+    'the unknown method %j is refused',
     async (method) => {
       const exchange = await sendRaw(api.baseUrl, `${method} /health HTTP/1.1\r\n${HOST}\r\n`);
       expectRefusal(exchange, 'GET', '/no-operation');
@@ -173,7 +173,7 @@ describe('methods', () => {
     }
   });
 
-  test('HEAD answers as GET without a body, and nothing after it', async () => {
+  test('HEAD gets the response of GET without a body, and nothing after it', async () => {
     for (const [target, status] of [
       ['/health', 200],
       ['/', 200],
@@ -188,7 +188,7 @@ describe('methods', () => {
     }
   });
 
-  test('a body on GET is neither read nor taken for the next request', async () => {
+  test('a body on GET is neither read nor parsed as the next request', async () => {
     const hidden = get('/nowhere');
     const bytes = get('/health', `Content-Length: ${hidden.length}\r\n`) + hidden + get('/health');
     const { responses } = await sendRaw(api.baseUrl, bytes, 2);
@@ -207,7 +207,7 @@ describe('framing', () => {
     ['a header without a colon', get('/health', 'abc\r\n')],
     ['NUL in a header', get('/health', 'X: a\0b\r\n')],
     ['carriage return in a header', get('/health', 'X: a\rY: b\r\n')],
-    ['a version of the future', `GET /health HTTP/9.9\r\n${HOST}\r\n`],
+    ['an unknown version', `GET /health HTTP/9.9\r\n${HOST}\r\n`],
     ['a version in words', `GET /health HTTP/x\r\n${HOST}\r\n`],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', Buffer.from('16030100050100000103030000', 'hex')],
@@ -224,7 +224,7 @@ describe('framing', () => {
     ['a negative length', post(`${JSON_TYPE}Content-Length: -1\r\n`)],
     ['a signed length', post(`${JSON_TYPE}Content-Length: +${body.length}\r\n`)],
     ['a hexadecimal length', post(`${JSON_TYPE}Content-Length: 0x10\r\n`)],
-    ['a length of words', post(`${JSON_TYPE}Content-Length: ten\r\n`)],
+    ['a length in words', post(`${JSON_TYPE}Content-Length: ten\r\n`)],
     ['a length beyond 2^53', post(`${JSON_TYPE}Content-Length: 9007199254740993\r\n`)],
     ['a length beyond 2^64', post(`${JSON_TYPE}Content-Length: 99999999999999999999999\r\n`)],
     ['chunks that are not last', post(`${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n`, chunk)],
@@ -232,7 +232,7 @@ describe('framing', () => {
     ['gzip and chunks', post(`${JSON_TYPE}Transfer-Encoding: gzip, chunked\r\n`, `${chunk}0\r\n\r\n`)],
     ['gzip without chunks', post(`${JSON_TYPE}Transfer-Encoding: gzip\r\n`)],
     ['identity', post(`${JSON_TYPE}Transfer-Encoding: identity\r\n`)],
-    ['chunks spelt wrong', post(`${JSON_TYPE}Transfer-Encoding: xchunked\r\n`, `${chunk}0\r\n\r\n`)],
+    ['a misspelled coding', post(`${JSON_TYPE}Transfer-Encoding: xchunked\r\n`, `${chunk}0\r\n\r\n`)],
     [
       'chunks in HTTP/1.0',
       `POST ${verify} HTTP/1.0\r\n${JSON_TYPE}Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n`,
@@ -266,7 +266,7 @@ describe('framing', () => {
   test.each([
     ['HTTP/1.0', 'GET /health HTTP/1.0\r\n\r\n'],
     ['empty lines first', `\r\n\r\n${get('/health')}`],
-    ['an upgrade nobody offers', get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n')],
+    ['an upgrade that is not supported', get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n')],
     [
       'an upgrade to HTTP/2',
       get('/health', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n'),
@@ -296,7 +296,7 @@ describe('framing', () => {
     expectContract({ method: 'GET', path: '/no-operation', ...responses[0]! });
   });
 
-  test('a body that never comes is waited for, and closing the connection harms nobody', async () => {
+  test('incomplete bodies are waited for, and closing their connections does no harm', async () => {
     const bytes = `POST ${verify} HTTP/1.1\r\n${HOST}${JSON_TYPE}Content-Length: 5000\r\n\r\n{"a"`;
     const waiting = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -311,7 +311,7 @@ describe('framing', () => {
     expect((await api.call('GET', '/health')).status).toBe(200);
   });
 
-  test('Expect: 100-continue is honoured', async () => {
+  test('Expect: 100-continue is supported', async () => {
     const { responses } = await sendRaw(api.baseUrl, post(`${JSON_TYPE}${length}Expect: 100-continue\r\n`));
     expect(responses.map(({ status }) => status)).toEqual([200]);
   });
@@ -322,21 +322,21 @@ describe('pipelined requests', () => {
   const wrong = JSON.stringify({ app_id: app.app_id, token: 'x'.repeat(22) });
   const invalid = post(`${JSON_TYPE}Content-Length: ${wrong.length}\r\n`, wrong);
 
-  test('each gets its own answer, in order', async () => {
+  test('each gets its own response, in order', async () => {
     const order = [valid, invalid, get('/nowhere'), valid, get('/'), invalid, valid, get('/health')];
     const { responses } = await sendRaw(api.baseUrl, order.join(''), order.length);
     expect(responses.map(({ status }) => status)).toEqual([200, 401, 404, 200, 200, 401, 200, 200]);
   });
 
-  test('garbage after a good request does not become its answer', async () => {
+  test('garbage after a valid request does not change its response', async () => {
     for (const first of [valid, get('/health')]) {
       const { responses } = await sendRaw(api.baseUrl, `${first}GARBAGE\r\n\r\n`, 2);
-      // Either both are answered in order or the connection ends; the good request was not malformed.
+      // Either both get responses in order, or the connection ends.
       if (responses.length > 0) expect(responses[0]!.status).toBe(200);
     }
   });
 
-  test('a refused body is not taken for the next request', async () => {
+  test('a refused body is not parsed as the next request', async () => {
     const hidden = get('/health');
     const bytes =
       post(`Content-Type: text/plain\r\nContent-Length: ${hidden.length}\r\n`, hidden) + get('/nowhere');

@@ -9,7 +9,7 @@ const app = await newApp(api);
 const path = '/api/v1/client/init';
 const credentials = `"app_id":${JSON.stringify(app.app_id)},"secret":${JSON.stringify(app.secret)}`;
 
-/** A valid request with one more member, which the contract says is ignored. */
+/** A valid request with an additional member, which the contract ignores. */
 const around = (value: string | Buffer) =>
   Buffer.concat([Buffer.from(`{${credentials},"x":`), Buffer.from(value), Buffer.from('}')]);
 
@@ -20,7 +20,7 @@ async function codeOf(body: string | Uint8Array): Promise<string> {
   return status === 200 ? 'accepted' : `${status} ${String(text['code'])}`;
 }
 
-/** After JSONTestSuite (Nicolas Seriot): what every parser must accept. */
+/** From JSONTestSuite (Nicolas Seriot): what every parser must accept. */
 const ACCEPTED: readonly string[] = [
   '[[]   ]',
   '[""]',
@@ -98,7 +98,7 @@ const ACCEPTED: readonly string[] = [
   '["a" , "b"\t:1]'.replace('\t:1', ''),
 ];
 
-/** After JSONTestSuite: what no parser may accept. */
+/** From JSONTestSuite: what no parser may accept. */
 const REFUSED: readonly (string | Buffer)[] = [
   '[1 true]',
   '["": 1]',
@@ -242,7 +242,7 @@ const REFUSED: readonly (string | Buffer)[] = [
   '[undefined]',
   '[`a`]',
   '(1)',
-  // Refused by this service, where the grammar leaves it open or other parsers repair it.
+  // Refused by this service, where the grammar permits both or other parsers repair it.
   '["\\uDADA"]',
   '["\\uD888\\u1234"]',
   '["\\uDFAA"]',
@@ -286,7 +286,7 @@ const REFUSED: readonly (string | Buffer)[] = [
 describe('the grammar of JSON', () => {
   test.each(ACCEPTED.map((text) => [text]))('accepts %j', async (text) => {
     expect(await codeOf(around(text))).toBe('accepted');
-    // On its own it is JSON, but no request.
+    // Valid JSON, but not a request.
     expect(await codeOf(text)).toBe('400 VALIDATION_FAILED');
   });
 
@@ -298,7 +298,7 @@ describe('the grammar of JSON', () => {
     },
   );
 
-  test('a byte order mark, other encodings and nothing but white space are refused', async () => {
+  test('byte order marks, other encodings and white space alone are refused', async () => {
     const body = `{${credentials}}`;
     expect(await codeOf(`\ufeff${body}`)).toBe('400 MALFORMED_JSON');
     expect(await codeOf(Buffer.from(`\ufeff${body}`, 'utf16le'))).toBe('400 MALFORMED_JSON');
@@ -311,7 +311,7 @@ describe('the grammar of JSON', () => {
   });
 });
 
-describe('a member twice', () => {
+describe('duplicate members', () => {
   const id = JSON.stringify(app.app_id);
   const secret = JSON.stringify(app.secret);
 
@@ -333,7 +333,7 @@ describe('a member twice', () => {
     expect(await codeOf(body)).toBe('400 MALFORMED_JSON');
   });
 
-  test('a lost member and a value that looks like one do not add up', async () => {
+  test('a value that looks like a member does not hide a duplicate', async () => {
     const bodies = [
       `{"app_id":${id},"secret":${secret},"x":1,"x":{"y":1}}`,
       `{"app_id":${id},"secret":${secret},"x":{"y":1},"x":1}`,
@@ -358,7 +358,7 @@ describe('depth and size', () => {
     ['arrays', '[', ']', 50_000],
     ['objects', '{"":', '}', 20_000],
     ['both', '[{"a":', '}]', 14_000],
-  ])('%s thousands of levels deep, balanced or not, in any place', async (_name, open, close, levels) => {
+  ])('%s thousands of levels deep, balanced or not, anywhere', async (_name, open, close, levels) => {
     const nested = deep(open, `${close}`, levels).replace(`${open}${close}`, `${open}0${close}`);
     expect(await codeOf(nested)).toBe('400 VALIDATION_FAILED');
     expect(await codeOf(open.repeat(levels))).toBe('400 MALFORMED_JSON');
@@ -367,7 +367,7 @@ describe('depth and size', () => {
     expect(await codeOf(`{"secret":"s","app_id":${nested}}`)).toBe('400 VALIDATION_FAILED');
   });
 
-  test('deep members in lists that must be unique', async () => {
+  test('deep items in lists of unique items', async () => {
     const nested = deep('[', ']', 30_000);
     for (const member of ['tiers', 'executable_hashes']) {
       const body = `{"${member}":[${nested},${nested}]}`;
@@ -376,7 +376,7 @@ describe('depth and size', () => {
     }
   });
 
-  test('a list of a name that objects inherit is still unique', async () => {
+  test('names of inherited members count as duplicates in lists, too', async () => {
     const own = `/api/v2/dev/apps/${app.app_id}`;
     for (const name of ['Pro', 'constructor', 'toString', '__proto__', '0']) {
       const { status } = await api.call('PATCH', own, { tiers: [name, name] }, app);
@@ -400,7 +400,7 @@ describe('depth and size', () => {
     ['brackets in a string', `{"name":"${'['.repeat(130_000)}"}`],
     ['a long address', `{"download_url":"http://${'a.'.repeat(64_000)}"}`],
     ['a long version', `{"minimum_version":"1.0.0-${'a.'.repeat(64_000)}!"}`],
-  ])('128 KiB of %s: answered within a second, and not with megabytes', async (_name, body) => {
+  ])('128 KiB of %s: a small response within seconds', async (_name, body) => {
     expect(body.length).toBeLessThanOrEqual(131_072);
     const started = performance.now();
     const response = await fetch(`${api.baseUrl}/api/v2/dev/apps/${app.app_id}`, {
@@ -414,13 +414,13 @@ describe('depth and size', () => {
     expect(text.length).toBeLessThan(1_000_000);
   });
 
-  test('the largest body is taken, one byte more is not', async () => {
+  test('the largest body is accepted, one byte more is not', async () => {
     const padded = (size: number) => `{${credentials}}`.padEnd(size, ' ');
     expect(await codeOf(padded(131_072))).toBe('accepted');
     expect(await codeOf(padded(131_073))).toBe('413 PAYLOAD_TOO_LARGE');
   });
 
-  test.each(['content-length', 'chunked'])('2 MB with %s: 413, and the answer arrives', async (framing) => {
+  test.each(['content-length', 'chunked'])('2 MB with %s: 413, and the response arrives', async (framing) => {
     const body = Buffer.alloc(2_000_000, 0x20);
     for (const token of [app.token, undefined]) {
       const started = performance.now();
@@ -433,7 +433,7 @@ describe('depth and size', () => {
         body: framing === 'chunked' ? new Blob([body]).stream() : body,
         duplex: 'half',
       } as RequestInit);
-      // A chunk over the limit is refused before anything else is looked at.
+      // A chunk over the limit is refused before everything else.
       expect(response.status).toBe(token === undefined && framing === 'content-length' ? 401 : 413);
       expect(response.headers.get('content-type')).toBe('application/problem+json');
       await response.text();
@@ -442,7 +442,7 @@ describe('depth and size', () => {
     expect((await api.call('GET', '/health')).status).toBe(200);
   });
 
-  test('2 MB to addresses that take no body, and to none', async () => {
+  test('2 MB to paths that take no body or do not exist', async () => {
     const head = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n';
     const body = ' '.repeat(2_000_000);
     for (const [method, target] of [
@@ -511,7 +511,7 @@ describe('media types and encodings', () => {
     'application/json; charset=UTF-8',
     'application/json ; charset="utf-8"',
     'application/json; boundary=x; __proto__=y',
-  ])('Content-Type: %s is taken', async (type) => {
+  ])('Content-Type: %s is accepted', async (type) => {
     const { status } = await api.call('POST', path, body, { headers: { 'content-type': type } });
     expect(status).toBe(200);
   });
@@ -527,7 +527,7 @@ describe('media types and encodings', () => {
     'utf-8',
     '*',
     ',',
-  ])('Content-Encoding: %s is refused before anything is unpacked', async (encoding) => {
+  ])('Content-Encoding: %s is refused before decompression', async (encoding) => {
     const bodies = [gzipSync(body), gzipSync(Buffer.alloc(10_000_000)), Buffer.from('not gzip'), body];
     for (const bytes of bodies) {
       const started = performance.now();
@@ -538,7 +538,7 @@ describe('media types and encodings', () => {
     }
   });
 
-  test('no body and an empty body are a missing body', async () => {
+  test('an empty body counts as missing', async () => {
     for (const framing of ['', 'Content-Length: 0\r\n', 'Transfer-Encoding: chunked\r\n']) {
       const json = 'Host: x\r\nContent-Type: application/json\r\n';
       const bytes = `POST ${path} HTTP/1.1\r\n${json}${framing}\r\n${framing.startsWith('T') ? '0\r\n\r\n' : ''}`;
@@ -547,7 +547,7 @@ describe('media types and encodings', () => {
     }
   });
 
-  test('no content type at all', async () => {
+  test('a missing Content-Type is refused', async () => {
     const bytes = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     expect(expectRefusal(await sendRaw(api.baseUrl, bytes), 'POST', path).status).toBe(415);
   });

@@ -31,19 +31,19 @@ const ajv = new Ajv({ strict: false, schemas: { contract: { $id: 'contract', ...
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
 for (const [name, format] of Object.entries(nameFormats)) ajv.addFormat(name, format);
 
-/** Requests that are under way at the same time. */
+/** Concurrent requests. */
 const AT_ONCE = 4;
 const GENERATED = 6;
-/** More than any list may have. */
+/** More items than any list may have. */
 const MANY = 10_001;
 
-/** A place in a body, however deep, and what the contract wants there. */
+/** A place in a body, at any depth, and its schema in the contract. */
 interface Place {
   readonly at: readonly (string | number)[];
   readonly schema: ContractSchema;
 }
 
-/** Every place of a body in which there may be something, itself not among them. */
+/** Every place of a body, except the body itself. */
 function placesOf(schema: ContractSchema, at: Place['at'] = []): Place[] {
   const { items } = resolve(schema);
   const parts: Place[] = items
@@ -52,7 +52,7 @@ function placesOf(schema: ContractSchema, at: Place['at'] = []): Place[] {
   return parts.flatMap((part) => [part, ...placesOf(part.schema, part.at)]);
 }
 
-/** Addresses that some parser reads otherwise than others, or not at all. */
+/** URLs that parsers read differently, or not at all. */
 const NAUGHTY_URLS = [
   'http://',
   'https://a',
@@ -76,7 +76,7 @@ const texts = (values: readonly string[]) => values.map(toJson);
 const FEW_STRINGS = ['', '\u0000', '\ud800', 'constructor', 'a'.repeat(257), '💣'].map(toJson);
 const WRONG_TYPES = ['true', 'null', '0', '1e400', '[]', '["a","a"]', '{}', '{"toString":null,"valueOf":1}'];
 
-/** JSON text of what a place should better not have. */
+/** Hostile values of a place, as JSON text. */
 function hostileAt({ schema }: Place): readonly string[] {
   const { type, format, enum: allowed, items } = resolve(schema);
   if (type === 'number' || type === 'integer') {
@@ -94,7 +94,7 @@ function hostileAt({ schema }: Place): readonly string[] {
   return [...texts(NAUGHTY_STRINGS), ...WRONG_TYPES, ...(format === 'uri' ? NAUGHTY_URLS : [])];
 }
 
-/** The text of a body with other text at its places, which need not be there yet. */
+/** The text of a body with other text at some places, which are created if missing. */
 function withValues(body: unknown, values: readonly (readonly [Place['at'], string])[]): string {
   const copy = structuredClone(body) as Record<string | number, unknown>;
   const written = new Map<string, string>();
@@ -113,26 +113,26 @@ function withValues(body: unknown, values: readonly (readonly [Place['at'], stri
   return JSON.stringify(copy).replaceAll(/"\\u0001\d+\\u0001"/g, (mark) => written.get(mark)!);
 }
 
-/** Sends a body, and says whether it did something. */
+/** Sends a body. @returns whether it was accepted */
 async function send(operation: ContractOperation, request: Request, body: string): Promise<boolean> {
   const what = `${operation.operationId} ${body.slice(0, 300)}`;
   const { status, body: response } = await expectNoFailure(request.send({ body }), what);
   const parsed = JSON.parse(body) as { readonly app_id?: unknown };
   const { app_id } = request.owner.app;
-  // Before a signed request is believed, nothing else is said of it.
+  // Until the signature is verified, the response mentions nothing else.
   if (operation.signature && parsed.app_id !== app_id) {
     expect(status, what).toBeGreaterThanOrEqual(400);
   } else if (status === 413) {
     expect(body.length, what).toBeGreaterThan(100_000);
   } else if (hasRefusedText(parsed)) {
-    expect(status, `a value that cannot be kept exactly: ${what}`).toBe(400);
+    expect(status, `a value that cannot be stored exactly: ${what}`).toBe(400);
   } else if (!isValid(operation, parsed)) {
     expect({ status, code: response['code'] }, what).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
   }
   return status < 300;
 }
 
-/** What the contract itself says of a body, without coercion. */
+/** Whether a body is valid by the contract, without coercion. */
 function isValid({ requestBody }: ContractOperation, body: unknown): boolean {
   return ajv.getSchema(`contract${requestBody!.schema.$ref}`)!(body) as boolean;
 }
@@ -156,20 +156,20 @@ describe.each(withBody)('$operationId', { timeout: 60_000 }, (operation) => {
   const hostile = places.map(
     (place) => [place.at, share(JSON.stringify(resolve(place.schema)), hostileAt(place))] as const,
   );
-  // An owner of its own: some change or end what others need.
+  // A separate owner, because some operations change or end what others need.
   let request: Promise<Request>;
   beforeAll(() => {
     request = requestOf(service, operation);
     return request;
   });
 
-  test('takes its example', async () => {
+  test('accepts its example', async () => {
     const { send: sendIt } = await request;
     const { status, body } = await sendIt();
     expect(status, JSON.stringify(body)).toBeLessThan(300);
   });
 
-  test('hostile values in every member: never a 5xx, and 400 for what the contract does not allow', async () => {
+  test('hostile values in every member: never a 5xx, and 400 for what the contract forbids', async () => {
     const made = await request;
     for (const [at, values] of hostile) {
       const bodies = values.map((value) => withValues(made.body, [[at, value]]));
@@ -178,7 +178,7 @@ describe.each(withBody)('$operationId', { timeout: 60_000 }, (operation) => {
   });
 
   test('generated values in several members', async () => {
-    // Of what is signed by its sender no member is known here.
+    // The members of a signed token are not in the contract.
     if (places.length === 0) return;
     const made = await request;
     const changes = fc.array(fc.tuple(fc.nat(), fc.oneof(hostileJson, fc.nat())), {
@@ -192,7 +192,7 @@ describe.each(withBody)('$operationId', { timeout: 60_000 }, (operation) => {
           const own = hostileAt(place);
           return [place.at, typeof value === 'number' ? own[value % own.length]! : value] as const;
         });
-        // A place is filled once, and not inside of what was put in its way.
+        // A place gets one value, and none inside another value.
         const apart = values.filter(
           ([at], index) => !values.slice(0, index).some(([other]) => overlap(at, other)),
         );

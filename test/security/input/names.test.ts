@@ -21,7 +21,7 @@ interface Named {
   readonly schema: ContractSchema;
 }
 
-/** Every member of an operation's body that gives something a name. */
+/** Every member of an operation's body that names something. */
 function namesIn(operation: ContractOperation): Named[] {
   const { operationId, requestBody } = operation;
   return Object.entries(shapeOf(requestBody!.schema).properties).flatMap(([member, property]) => {
@@ -44,7 +44,7 @@ const bodyWith = (body: unknown, { member, list }: Named, name: string) => ({
   [member]: list ? [name] : name,
 });
 
-test('there is something to name', () => {
+test('the contract marks the members that are names', () => {
   const found = named.map(({ operationId, member }) => `${operationId} ${member}`);
   expect(found).toEqual(
     expect.arrayContaining([
@@ -67,7 +67,7 @@ test('there is something to name', () => {
   );
 });
 
-describe('nothing gets a name that cannot be read', () => {
+describe('unreadable names are refused', () => {
   test.each(named)('$operationId: $member', async (each) => {
     const request = await requestOf(service, each.operation);
     for (const name of UNREADABLE) {
@@ -80,7 +80,7 @@ describe('nothing gets a name that cannot be read', () => {
     }
   });
 
-  test.each(known)('$operationId: $member, which must be there', async ({ operation, member }) => {
+  test.each(known)('$operationId: a blank $member', async ({ operation, member }) => {
     const request = await requestOf(service, operation);
     for (const blank of [' ', '   ', '\u00a0\u3000\u2003']) {
       const response = await request.send({ body: { ...(request.body as object), [member]: blank } });
@@ -90,11 +90,11 @@ describe('nothing gets a name that cannot be read', () => {
   });
 });
 
-describe('names of many scripts are taken, and come back exactly', () => {
+describe('names in many scripts are accepted and returned exactly', () => {
   test.each(named.map((each, index) => ({ ...each, index })))('$operationId: $member', async (each) => {
     const isIdentifier = each.schema.format === 'visible-identifier';
     const honest = isIdentifier ? READABLE : [...READABLE, ...JOINED];
-    // Each member takes others of them. Plans share their names.
+    // Each member gets other names. Plans share one namespace.
     const [first, second] = [
       each.index,
       isIdentifier ? each.index + 7 : honest.length - 1 - (each.index % 4),
@@ -109,7 +109,7 @@ describe('names of many scripts are taken, and come back exactly', () => {
     }
   });
 
-  test('blanks within and around a name are kept', async () => {
+  test('blanks in and around a name are kept', async () => {
     const operation = operations.find(({ operationId }) => operationId === 'createReseller')!;
     const request = await requestOf(service, operation);
     const name = ' Blue\u00a0Moon ';

@@ -9,8 +9,8 @@ const { api } = service;
 const { knex } = service.database;
 const developer = await newDeveloper(api);
 
-describe('what has a name from before the rule', () => {
-  test('a user is found, logs in, is not shadowed, and goes', async () => {
+describe('names that were stored before the rule', () => {
+  test('a user can log in, activate a key and be deleted', async () => {
     const app = await newApp(api, developer);
     const user = await newUser(api, app);
     const old = 'admin\u2800';
@@ -27,7 +27,7 @@ describe('what has a name from before the rule', () => {
     expect((await api.call('DELETE', path, undefined, app)).status).toBe(200);
   });
 
-  test('two users who look the same stay two, and a third one is refused', async () => {
+  test('two users with look-alike names stay separate, and a third one is refused', async () => {
     const app = await newApp(api, developer);
     const [one, other] = [await newUser(api, app), await newUser(api, app)];
     const name = unique('admin');
@@ -51,11 +51,11 @@ describe('what has a name from before the rule', () => {
     expect((await api.register(app.with(third))).status).toBe(409);
   });
 
-  test('a machine stays bound, and no new one is', async () => {
+  test('a machine stays bound, and no new one can be bound', async () => {
     const app = await newApp(api, developer);
     const user = await newUser(api, app);
     const hwid = 'disk-\ufffd-1';
-    // A ban keeps the digest of what it bans.
+    // A ban stores the digest of what it bans.
     const banId = await ban(api, app, { kind: 'hardware', hwid });
     const { hwid_digest } = await knex('bans').where({ ban_id: banId }).first('hwid_digest');
     await lift(api, app, banId);
@@ -77,7 +77,7 @@ describe('what has a name from before the rule', () => {
     expect(await api.login(app.with({ ...user, hwid: 'disk-\ufffd-2' }))).toMatchObject(refused);
   });
 
-  test('an application and its tiers are shown, used, moved and let go', async () => {
+  test('an application and its tiers can be read, used, reordered and removed', async () => {
     const app = await newApp(api, developer);
     const path = `/api/v2/dev/apps/${app.app_id}`;
     const tiers = ['Pro', 'PRO', 'Pro ', '\u3164'];
@@ -93,7 +93,7 @@ describe('what has a name from before the rule', () => {
     await app.patch({ tiers: ['Pro', 'VIP'] });
   });
 
-  test('a file is replaced and goes, and no new one is like it', async () => {
+  test('a file can be replaced and deleted, but not created', async () => {
     const app = await newApp(api, developer);
     const files = `/api/v2/dev/apps/${app.app_id}/files`;
     const upload = (name: string) =>
@@ -114,7 +114,7 @@ describe('what has a name from before the rule', () => {
     expect(gone.status).toBe(200);
   });
 
-  test('a client is asked about by its identifier', async () => {
+  test('the consent page names a client by its identifier', async () => {
     const registered = await newClient(api, developer);
     await knex('oauth_clients').where({ client_id: registered.client_id }).update({ name: '\u3164' });
     const listed = await api.call(
@@ -135,7 +135,7 @@ describe('what has a name from before the rule', () => {
   });
 });
 
-test('plans that look the same do not stand beside each other', async () => {
+test('two plans cannot have look-alike names', async () => {
   const name = unique('Team');
   const plan = await sellPlan(api, { name, period: 'monthly' });
   const terms = { price: 5, period: 'yearly' };
@@ -157,7 +157,7 @@ test('plans that look the same do not stand beside each other', async () => {
   expect(same.status).toBe(200);
 });
 
-test('an import refuses names and roles that cannot be read, and names that look the same', async () => {
+test('an import refuses unreadable names and roles, and look-alike names', async () => {
   const app = await newApp(api, developer);
   const first = await newUser(api, app, { username: 'admin' });
   const send = (...rows: string[]) =>

@@ -29,7 +29,7 @@ const developer = await newDeveloper(api);
 const app = await newApp(api, developer);
 const session = await newSession(api, app);
 const [licenseKey] = await app.keys(1);
-// What these keep out must not be what the others need.
+// A separate application, because bans would refuse the requests of the other tests.
 const bansOf = await newApp(api, developer);
 const banned = await newUser(api, bansOf);
 const sandbox = { app_id: 'sandbox', username: 'agent', hwid: newHwid() };
@@ -41,10 +41,10 @@ interface Target {
   readonly method: string;
   readonly path: string;
   readonly schema: string;
-  /** Members that are valid, as JSON text; made anew for each request. */
+  /** Valid members as JSON text, created for each request. */
   readonly members: () => Record<string, string>;
   readonly token?: string;
-  /** Every request is signed with the application's secret. */
+  /** Whether requests are signed with the application's secret. */
   readonly signed?: boolean;
   readonly runs: number;
 }
@@ -52,7 +52,7 @@ interface Target {
 const json = (members: object) =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 
-/** Every operation that takes a body, with a body that it accepts. */
+/** Every operation that takes a body, with a valid body. */
 const targets: Target[] = [
   {
     method: 'POST',
@@ -258,7 +258,7 @@ const ajv = new Ajv({ strict: false, schemas: { contract: { $id: 'contract', ...
 (addFormats as unknown as (ajv: Ajv) => void)(ajv);
 for (const [name, format] of Object.entries(nameFormats)) ajv.addFormat(name, format);
 
-/** What the contract itself says of a body, without coercion. */
+/** Whether a body is valid by the contract, without coercion. */
 function isValid(schema: string, body: unknown): boolean {
   const validate = ajv.getSchema(`contract#/components/schemas/${schema}`)!;
   return validate(body) as boolean;
@@ -282,7 +282,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   }),
 );
 
-/** The credentials stay, mostly: behind them is the code to reach. */
+/** Mostly keeps the credentials, to reach the code behind them. */
 function mutate(members: Record<string, string>, mutations: readonly Mutation[]): string {
   const names = Object.keys(members).filter((name) => !['app_id', 'secret'].includes(name));
   const all = names.length > 0 ? names : Object.keys(members);
@@ -311,18 +311,18 @@ async function send(
   const started = performance.now();
   const { token, path } = target;
   const { status, body: response } = await api.call(target.method, path, body, { token, headers });
-  expect(performance.now() - started, 'answered within a second').toBeLessThan(5_000);
+  expect(performance.now() - started, 'responds within seconds').toBeLessThan(5_000);
   expect(status, JSON.stringify(response)).toBeLessThan(500);
   const parsed = JSON.parse(body) as Record<string, unknown>;
-  if (hasRefusedText(parsed)) expect(status, 'a value that cannot be kept exactly').toBe(400);
-  // Before a signed request is believed, nothing else is said of it.
+  if (hasRefusedText(parsed)) expect(status, 'a value that cannot be stored exactly').toBe(400);
+  // Until the signature is verified, the response mentions nothing else.
   else if (response['code'] === 'INVALID_APP_CREDENTIALS' && target.signed)
     expect(parsed['app_id']).not.toBe(app.app_id);
   else if (!isValid(target.schema, parsed)) expect(response['code']).toBe('VALIDATION_FAILED');
 }
 
 describe.each(targets)('$method $path $schema, signed: $signed', { timeout: 120_000 }, (target) => {
-  test('generated and mutated bodies: never a 5xx, and 400 for what the contract does not allow', async () => {
+  test('generated and mutated bodies: never a 5xx, and 400 for what the contract forbids', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
         await send(target, mutate(target.members(), mutations));
@@ -334,7 +334,7 @@ describe.each(targets)('$method $path $schema, signed: $signed', { timeout: 120_
   test('every naughty string in every member', async () => {
     for (const name of Object.keys(target.members())) {
       const texts = ['redeem_by', 'expires_at'].includes(name) ? NAUGHTY_DATES : NAUGHTY_STRINGS;
-      // The five that hash a password get every third one in the members behind which the hash waits.
+      // Operations that hash a password get every third string in the members that are checked after the hash.
       const slow =
         /register$|login$/.test(target.path) && ['password', 'name', 'hwid', 'username'].includes(name);
       for (const [index, text] of texts.entries()) {
@@ -344,13 +344,13 @@ describe.each(targets)('$method $path $schema, signed: $signed', { timeout: 120_
     }
   });
 
-  test('bodies that are no object', async () => {
+  test('bodies that are not objects', async () => {
     for (const body of ['null', 'true', '0', '""', '[]', '[{}]', '{}', `[${mutate(target.members(), [])}]`]) {
       const { status, body: response } = await api.call(target.method, target.path, body, {
         token: target.token,
         headers: headersOf(target, body),
       });
-      // Only a body that names an application can be rightly or wrongly signed.
+      // The signature is checked only if the body names an application.
       expect({ status, code: response['code'] }, body).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
     }
   });
@@ -425,7 +425,7 @@ describe('paths and queries of operations', () => {
     },
   );
 
-  test('a cursor is taken only as it was given', async () => {
+  test('a cursor is accepted only in its original spelling', async () => {
     await app.keys(2);
     const page = `${own}/licenses?limit=1`;
     const { body } = await api.call<{ next_cursor: string }>('GET', page, undefined, { token });
@@ -474,7 +474,7 @@ describe('paths and queries of operations', () => {
     }
   });
 
-  test('text after a real application id names no application', async () => {
+  test('an altered application id does not name the application', async () => {
     const names = [
       `${app.app_id}%20`,
       `%20${app.app_id}`,
@@ -495,7 +495,7 @@ test.each([
   { what: 'licenses', member: 'redeem_by', body: { amount: 1, duration_days: 1, tier: 'Pro' } },
   { what: 'bans', member: 'expires_at', body: { kind: 'network', network: '203.0.113.0/24' } },
 ])(
-  '$member of $what: what is accepted comes back as the same moment, and never spoils the list',
+  '$member of $what: an accepted date is returned as the same moment and does not break the list',
   async ({ what, member, body }) => {
     const other = await newApp(api);
     const path = `${apps}/${other.app_id}/${what}`;
@@ -512,8 +512,9 @@ test.each([
         .call<{ data: Record<string, string>[] }>('GET', `${path}?limit=1`, undefined, other)
         .catch((error: Error) => error);
       const [first] = listed instanceof Error ? [] : (listed.body.data ?? []);
-      if (listed instanceof Error) faults.push(`${text} spoils the list: ${listed.message.slice(0, 400)}`);
-      else if (listed.status !== 200) faults.push(`${text} makes the list a ${listed.status}`);
+      if (listed instanceof Error) faults.push(`${text} breaks the list: ${listed.message.slice(0, 400)}`);
+      else if (listed.status !== 200)
+        faults.push(`${text} changes the status of the list to ${listed.status}`);
       else if (Date.parse(first![member]!) !== Date.parse(text.replace(/(\.\d{3})\d+/, '$1')))
         faults.push(`${text} came back as ${first![member]}`);
     }
@@ -524,7 +525,7 @@ test.each([
 describe('x-signature and x-timestamp', () => {
   const signedTargets = targets.filter(({ path }) => path.startsWith('/api/v2/client/'));
   const DIGITS = ['0', '-0', '-1', '1e3', '0x1', ' 1', '1.5', '99999999999999999999', 'NaN', 'null', '١'];
-  /** What HTTP lets through in a header. */
+  /** Whether HTTP permits the text in a header. */
   const sendable = (text: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
   const header = fc.oneof(
     fc.constantFrom(...NAUGHTY_STRINGS, ...DIGITS).filter(sendable),
@@ -546,7 +547,7 @@ describe('x-signature and x-timestamp', () => {
             headers: sent,
           });
           expect(status, JSON.stringify(response)).toBeLessThan(500);
-          // Only the operations on which it is optional take a request without any of them.
+          // Without the headers, only the operations on which they are optional accept the request.
           const none = Object.keys(sent).length === 0;
           if (!none || target.path.endsWith('/login')) expect(status).toBeGreaterThanOrEqual(400);
         }),

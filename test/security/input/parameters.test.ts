@@ -14,15 +14,15 @@ import { expectNoFailure, requestOf, type Request } from '../support/requests.ts
 const service = await startTestService();
 const { api } = service;
 
-/** Requests that are under way at the same time. */
+/** Concurrent requests. */
 const AT_ONCE = 4;
 
-/** Lone surrogates have no percent-encoding: as bytes they are no UTF-8. */
+// Lone surrogates cannot be percent-encoded: their bytes are not valid UTF-8.
 const encoded = (texts: readonly string[]) =>
   texts.filter((text) => text.isWellFormed()).map((text) => encodeURIComponent(text));
 
 const BROKEN_ENCODINGS = ['%FF', '%C0%AF', '%ED%A0%80', '%', '%ZZ', '%E0%A4%A', 'a%', '%00', 'a%00b'];
-/** What no HTTP client would resolve before it sends it. */
+/** Path segments that no HTTP client normalizes. */
 const SEGMENTS = [
   ...encoded(NAUGHTY_STRINGS.filter((text) => text !== '')),
   ...BROKEN_ENCODINGS,
@@ -47,7 +47,7 @@ const CURSORS = [
       Buffer.from(id).toString('base64url'),
     ),
   ),
-  // Of names, which other lists are ordered by.
+  // Other lists are ordered by name.
   ...['motd', '', '\u0000', '\ud83d\udca3', '{"name":1}', '[]', 'null', '["a","b"]'].map((name) =>
     Buffer.from(name).toString('base64url'),
   ),
@@ -68,7 +68,7 @@ const ADDRESSES = [
 
 type Described = Parameter & { readonly schema: ContractSchema };
 
-/** Percent-encoded values that a query parameter should better not have. */
+/** Hostile values of a query parameter, percent-encoded. */
 function hostileValues({ name, schema: given }: Described): readonly string[] {
   const schema = resolve(given);
   if (schema.type === 'integer') return [...NUMBERS, ...SOME];
@@ -131,7 +131,7 @@ const ANY_HEADER = [
   '-1',
 ];
 
-/** Sends what should change nothing, or only what it says. */
+/** Sends requests and checks their statuses. */
 async function sendAll(
   requests: readonly (() => ReturnType<Request['send']>)[],
   what: (index: number) => string,
@@ -141,8 +141,8 @@ async function sendAll(
     const some = requests.slice(start, start + AT_ONCE);
     await Promise.all(
       some.map(async (send, index) => {
-        const said = what(start + index);
-        check((await expectNoFailure(send(), said)).status, said);
+        const label = what(start + index);
+        check((await expectNoFailure(send(), label)).status, label);
       }),
     );
   }
@@ -152,10 +152,10 @@ const isIn = (place: string) => (parameter: Parameter) => parameter.in === place
 const of = ({ parameters }: ContractOperation, place: string) =>
   parameters.filter(isIn(place)) as Described[];
 
-/** What names something that somebody chose, and so may begin to exist. */
+/** Parameters with a name that the caller chooses: an upload may create it. */
 const CHOSEN = ['name', 'file_name'];
 
-/** What reads with a developer's token has an owner in common; others change or end what is needed. */
+// Operations that only read share one owner. Others may change or end what the rest needs.
 let shared: Promise<Owner> | undefined;
 const ownerFor = ({ method, schemes }: ContractOperation) =>
   method === 'GET' && schemes.includes('DeveloperToken') ? (shared ??= newOwner(api)) : newOwner(api);
@@ -168,7 +168,7 @@ describe.each(withParameters)('$operationId', { timeout: 60_000 }, (operation) =
     (each) => [each.name, share(`path ${each.name}`, SEGMENTS)] as const,
   );
   const values = of(operation, 'query').map((each) => {
-    // Lists have cursors of their own.
+    // Each list has its own kind of cursor.
     const rule = each.name === 'cursor' ? operation.operationId : JSON.stringify(resolve(each.schema));
     return [each.name, share(`${each.name} ${rule}`, hostileValues(each))] as const;
   });

@@ -8,7 +8,7 @@ import { expectNoFailure, requestOf } from '../support/requests.ts';
 const service = await startTestService();
 const { api } = service;
 
-/** A stream of events only begins. */
+/** Whether a response does not end: an event stream. */
 const isEndless = ({ operationId }: ContractOperation) => /^stream/.test(operationId);
 
 const below = operations.filter(
@@ -17,10 +17,10 @@ const below = operations.filter(
 );
 const changing = operations.filter(({ method, schemes }) => method !== 'GET' && schemes.length > 0);
 
-/** Done before, not there any more, in a state that does not allow it, or one of several that must not run at once. */
+/** Done, already done, gone, in a wrong state, or refused as one of several concurrent requests. */
 const DONE_OR_GONE = [200, 201, 202, 204, 304, 400, 404, 409, 429];
 
-/** Sends a request before, while and after something is taken away. */
+/** Sends a request before, during and after a removal. */
 async function around(
   send: () => Promise<ApiResponse>,
   take: () => Promise<unknown>,
@@ -36,8 +36,8 @@ async function around(
   return [early, late, after].map(({ status }) => status);
 }
 
-describe('an application that is deleted meanwhile', { timeout: 60_000 }, () => {
-  test.each(below)('$operationId: done, or nothing there', async (operation) => {
+describe('while an application is deleted', { timeout: 60_000 }, () => {
+  test.each(below)('$operationId: done, or not found', async (operation) => {
     const request = await requestOf(service, operation);
     const { app, developer } = request.owner;
     const statuses = await around(
@@ -45,13 +45,13 @@ describe('an application that is deleted meanwhile', { timeout: 60_000 }, () => 
       () => api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, developer),
       operation.operationId,
     );
-    // A token of a session is over with its application.
+    // A session ends with its application.
     const gone = operation.schemes.includes('SessionToken') ? [401, 404] : [404];
     for (const status of statuses) expect([...DONE_OR_GONE, ...gone]).toContain(status);
     expect(gone, operation.operationId).toContain(statuses.at(-1));
   });
 
-  test('everything that changes it at once: done, or nothing there', async () => {
+  test('all operations that change it, at once: done, or not found', async () => {
     const [first, ...rest] = below.filter(({ method }) => method !== 'GET');
     const start = await requestOf(service, first!);
     const requests = [start];
@@ -73,7 +73,7 @@ describe('an application that is deleted meanwhile', { timeout: 60_000 }, () => 
   });
 });
 
-describe('a token that is revoked meanwhile', { timeout: 60_000 }, () => {
+describe('while a token is revoked', { timeout: 60_000 }, () => {
   const ofDevelopers = changing.filter(({ schemes }) => schemes.includes('DeveloperToken'));
 
   test.each(ofDevelopers)('$operationId: done, or 401', async (operation) => {
@@ -91,14 +91,14 @@ describe('a token that is revoked meanwhile', { timeout: 60_000 }, () => {
       () => api.call('DELETE', `/api/v2/dev/tokens/${token_id}`, undefined, developer),
       operation.operationId,
     );
-    // Whoever comes second sends the password from before.
+    // The second request sends the old password.
     const also = operation.operationId === 'changeDeveloperPassword' ? [403] : [];
     for (const status of statuses) expect([...DONE_OR_GONE, ...also, 401]).toContain(status);
     expect(statuses.at(-1)).toBe(401);
   });
 
   test.each(changing.filter(({ schemes }) => schemes.includes('ResellerToken')))(
-    '$operationId, and its reseller suspended: done, or refused',
+    '$operationId, while its reseller is suspended: done, or refused',
     async (operation) => {
       const request = await requestOf(service, operation);
       const { owner } = request;

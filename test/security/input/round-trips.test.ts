@@ -36,15 +36,15 @@ const get = async (path: string) => {
 };
 const first = async (path: string) => ((await get(path))['data'] as Record<string, unknown>[])[0]!;
 
-/** A text that somebody chooses. */
+/** A text that a caller chooses. */
 interface Kept {
   readonly what: string;
   readonly write: (text: string) => Promise<ApiResponse>;
-  /** Reads it back, from every place where it is shown. */
+  /** Reads it back from every place that returns it. */
   readonly read: (response: Record<string, unknown>) => Promise<unknown[]>;
 }
 
-/** A member of an answer, or of the one thing that the answer is about. */
+/** A member of a response, or of the object in it. */
 function memberOf(response: Record<string, unknown>, name: string): unknown {
   if (name in response) return response[name];
   const inner = Object.values(response).find(
@@ -79,7 +79,7 @@ const KEPT: readonly Kept[] = [
     ],
   },
   {
-    what: 'the note of a licence',
+    what: 'the note of a license',
     write: (note) => api.call('PATCH', `${own}/licenses/${licenseId}`, { note }, app),
     read: member('note', `${own}/licenses/${licenseId}`),
   },
@@ -149,17 +149,17 @@ const text = fc.oneof(
 );
 
 describe.each(KEPT)('$what', { timeout: 60_000 }, ({ what, write, read }) => {
-  test('comes back exactly wherever it is taken', async () => {
+  test('is returned exactly if it is accepted', async () => {
     let kept = 0;
     const check = async (written: string) => {
       const { status, body } = await write(written);
-      const said = `${what} ${JSON.stringify(written)}: ${JSON.stringify(body)}`;
+      const label = `${what} ${JSON.stringify(written)}: ${JSON.stringify(body)}`;
       if (status >= 300) {
-        expect([400, 409], said).toContain(status);
+        expect([400, 409], label).toContain(status);
         return;
       }
       kept += 1;
-      for (const back of await read(body)) expect(back, said).toBe(written);
+      for (const back of await read(body)) expect(back, label).toBe(written);
     };
     for (const written of NAUGHTY_STRINGS) await check(written);
     await fc.assert(fc.asyncProperty(text, check), { seed: SEED, numRuns: 8, endOnFailure: true });
@@ -167,7 +167,7 @@ describe.each(KEPT)('$what', { timeout: 60_000 }, ({ what, write, read }) => {
   });
 });
 
-test('the name of a file comes back exactly, with the content that was sent under it', async () => {
+test('the name of a file is returned exactly, with its content', async () => {
   const sent = new Map<string, Buffer>();
   for (const name of NAUGHTY_STRINGS.filter((each) => each.isWellFormed() && each !== '')) {
     const content = newContent(10);
@@ -185,7 +185,7 @@ test('the name of a file comes back exactly, with the content that was sent unde
   }
 });
 
-test('notes of licences and names of users come back from a table as they went in', async () => {
+test('notes of imported licenses are returned exactly', async () => {
   const other = await newApp(api, developer);
   const base = `/api/v2/dev/apps/${other.app_id}`;
   const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
@@ -193,7 +193,6 @@ test('notes of licences and names of users come back from a table as they went i
     (each) => each.isWellFormed() && each !== '' && !each.includes('\u0000') && [...each].length <= 500,
   );
   const options = { token, headers: { 'content-type': 'text/csv' } };
-  // A spreadsheet's apostrophe is taken away again.
   const rows = notes.map((note, index) => `NOTED-KEY-${1000 + index},Pro,30,${quoted(note)}`);
   const imported = await api.post(
     `${base}/licenses/import`,

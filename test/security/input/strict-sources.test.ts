@@ -15,7 +15,7 @@ const provider = await startIdentityProvider({ now: () => time.clock.now() });
 const { api, baseUrl, clock } = await startTestService(trusting(provider.issuer));
 time.clock = clock;
 
-/** Ways to write an object that two parsers read in two ways, or that one of them does not read. */
+/** Ways to write an object that two parsers read differently, or that one of them refuses. */
 const AMBIGUOUS: readonly (readonly [string, (json: string) => Buffer])[] = [
   ['a member twice', (json) => Buffer.from(json.replace('{', '{"iss":"a","iss":"b",'))],
   ['a member twice, in two spellings', (json) => Buffer.from(json.replace('{', '{"x":"a","\\u0078":"b",'))],
@@ -33,7 +33,7 @@ const partsOf = (token: string) =>
     .slice(0, 2)
     .map((part) => Buffer.from(part, 'base64url').toString()) as [string, string];
 
-/** Signs what no library writes. */
+/** Signs tokens that no library produces. */
 async function signBytes(token: string, header: (json: string) => Buffer, payload: (json: string) => Buffer) {
   const [head, claims] = partsOf(token);
   const input = `${header(head).toString('base64url')}.${payload(claims).toString('base64url')}`;
@@ -49,7 +49,7 @@ async function signBytes(token: string, header: (json: string) => Buffer, payloa
 const asIs = (json: string) => Buffer.from(json);
 
 describe('a token of a trusted issuer', () => {
-  test('is taken as it is', async () => {
+  test('is accepted unchanged', async () => {
     expect(
       (await registerGrant(api, await signBytes(await provider.grant(baseUrl), asIs, asIs))).status,
     ).toBe(200);
@@ -88,7 +88,7 @@ describe('a message to MCP', () => {
   };
   const MESSAGE = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
 
-  test('is taken as it is', async () => {
+  test('is accepted unchanged', async () => {
     expect(await send(Buffer.from(MESSAGE))).toMatchObject({ status: 200, body: { id: 1 } });
   });
 
@@ -136,7 +136,7 @@ describe('an event of payments', () => {
 
   test.each(AMBIGUOUS)('of Stripe is refused with %s', async (_what, spoil) => {
     const read = fromStripe(spoil(JSON.stringify(event)));
-    // Bytes that are no text are not what Stripe's package checks the signature of.
+    // Stripe's library does not verify signatures of bytes that are not text.
     await expect(read).rejects.toMatchObject({ fault: expect.stringMatching(/^(invalid|signature)$/) });
   });
 
@@ -152,7 +152,7 @@ describe('an event of payments', () => {
   });
 });
 
-test.each(AMBIGUOUS)('the keys of an issuer with %s are not taken', async (_what, spoil) => {
+test.each(AMBIGUOUS)('the keys of an issuer with %s are refused', async (_what, spoil) => {
   await provider.rotate();
   clock.advance(24 * 3_600_000);
   provider.keySet.write = spoil;

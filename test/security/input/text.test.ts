@@ -25,7 +25,7 @@ const lookOf = (username: string): string => {
   return username_look ?? username_key;
 };
 
-/** Characters whose case, width or composition is unlike that of others. */
+/** Characters with an unusual case, width or composition. */
 const TRICKY = [
   ...'aAzZ09 .-_@ıİiIſßẞσςΣµμΩΩKKÅÅéÉñÑǅǆǄﬃﬁŉǰΐᾳᾼῼΆάϐβϑθᲀᏸᏐꭰꮿՙև',
   '\u0301',
@@ -61,7 +61,7 @@ const text = fc.oneof(
   fc.constantFrom(...NAUGHTY_STRINGS),
 );
 
-/** Another way to the same equivalence, and a coarser one: caseless, compatible, trimmed. */
+/** A coarser equivalence than that of the keys: caseless, compatible, trimmed. */
 function coarse(username: string): string {
   let now = username;
   for (let round = 0; round < 8; round++) {
@@ -76,11 +76,11 @@ describe('the key of a username', () => {
   const characters: string[] = [];
   for (let code = 0; code <= 0x10ffff; code++) {
     const character = code < 0xd800 || code > 0xdfff ? String.fromCodePoint(code) : undefined;
-    // Unassigned and private-use characters: a hundred thousand of a kind, of which some suffice.
+    // Unassigned and private-use characters: a sample of more than a hundred thousand.
     if (character && (code % 997 === 0 || !/[\p{Cn}\p{Co}]/u.test(character))) characters.push(character);
   }
 
-  test('of every character is its own key, and neither key is refused', () => {
+  test('is its own key for every character', () => {
     const faults: string[] = [];
     for (const character of characters) {
       const key = keyOf(`x${character}y`);
@@ -91,7 +91,7 @@ describe('the key of a username', () => {
     expect(faults).toEqual([]);
   });
 
-  test('of two characters is the same only where case, width or composition is all that differs', () => {
+  test('is the same for two characters only if they differ in case, width or composition', () => {
     const byKey = new Map<string, string>();
     const faults: string[] = [];
     for (const character of characters) {
@@ -104,7 +104,7 @@ describe('the key of a username', () => {
     expect(faults).toEqual([]);
   });
 
-  test('is stable, and equal only for what the normalisation documents', () => {
+  test('is stable, and equal only for names that are equivalent', () => {
     fc.assert(
       fc.property(text, text, (one, two) => {
         const key = keyOf(one);
@@ -118,7 +118,7 @@ describe('the key of a username', () => {
     );
   });
 
-  test('does not exist with a character that cannot be seen, wherever it is', () => {
+  test('does not exist for a name with an invisible character', () => {
     const invisible = characters.filter(
       (character) =>
         /[\p{C}\p{Zl}\p{Zp}]/u.test(character) || /\p{Default_Ignorable_Code_Point}/u.test(character),
@@ -132,7 +132,7 @@ describe('the key of a username', () => {
   });
 });
 
-describe('what is accepted comes back exactly', () => {
+describe('accepted text is returned exactly', () => {
   test('usernames and hardware identifiers, over register, login and verify', async () => {
     const taken = new Map<string, string>();
     const looks = new Set<string>();
@@ -160,7 +160,7 @@ describe('what is accepted comes back exactly', () => {
     expect(taken.size).toBeGreaterThan(10);
   });
 
-  test('passwords count whole and as they are', async () => {
+  test('passwords are compared in full, without normalization', async () => {
     const password = 'pässwörd\u0000 \ud83d\udca3 tail';
     const user = { username: unique('u'), password, hwid: newHwid() };
     expect((await api.register(app.with(user))).status).toBe(201);
@@ -217,7 +217,7 @@ describe('what is accepted comes back exactly', () => {
     expect(kept).toBeGreaterThan(15);
   });
 
-  test('a minimum version that is accepted is in force', async () => {
+  test('an accepted minimum version takes effect', async () => {
     const versions = [
       '1',
       '1.2',
@@ -238,12 +238,12 @@ describe('what is accepted comes back exactly', () => {
       if (body['status_code'] !== 'update_required') idle.push(minimum_version);
     }
     await app.patch({ minimum_version: null });
-    expect(idle, 'accepted, shown, and without effect').toEqual([]);
+    expect(idle, 'accepted, but without effect').toEqual([]);
   });
 });
 
-describe('two inputs do not meet by accident of encoding', () => {
-  test('a second spelling is the same account, everywhere alike', async () => {
+describe('equality of different inputs', () => {
+  test('an equivalent username is the same account in all operations', async () => {
     for (const [first, second] of [
       ['Straße', 'STRASSE'],
       ['ﬁnn', 'FINN'],
@@ -260,7 +260,7 @@ describe('two inputs do not meet by accident of encoding', () => {
     }
   });
 
-  test('hardware identifiers are compared whole', async () => {
+  test('hwids are compared in full', async () => {
     const hwid = `${newHwid()} é`;
     const user = { username: unique('u'), password: 'a user password', hwid };
     await api.register(app.with(user));
@@ -278,7 +278,7 @@ describe('two inputs do not meet by accident of encoding', () => {
     }
   });
 
-  test('an address of a developer is taken once, in any case, and never in look-alikes', async () => {
+  test("a developer's email address is accepted once, regardless of case, and never with look-alikes", async () => {
     const account = { email: `Kelvin.${unique('d')}@Example.com`, password: 'a developer password' };
     expect((await api.post('/api/v2/dev/register', account)).status).toBe(201);
     const upper = { ...account, email: account.email.toUpperCase() };
@@ -296,10 +296,10 @@ describe('two inputs do not meet by accident of encoding', () => {
     }
   });
 
-  test('a licence key is forgiven what is documented and nothing else', async () => {
+  test('a license key can be written in the documented ways only', async () => {
     const canonical = canonicalLicenseKey(generateLicenseKey(systemRandom))!;
     const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-    /** Whether some key begins with this text, read as so many letters. */
+    /** Whether some key begins with this text, read as `length` characters of a key. */
     const isRead = (text: string, length: number) =>
       [...letters].some((check) => canonicalLicenseKey(text + '0'.repeat(24 - length) + check) !== undefined);
     for (const [written, meant] of ['O0', 'o0', 'I1', 'i1', 'L1', 'l1', 'aA', 'zZ', '77'].map((pair) => [
@@ -313,7 +313,7 @@ describe('two inputs do not meet by accident of encoding', () => {
     const faults: string[] = [];
     for (let code = 0x80; code <= 0xffff; code++) {
       const character = String.fromCharCode(code);
-      // Only what some folding turns into a letter can be read as one.
+      // A character that no folding turns into a letter cannot be read as one.
       const forms = [character.toUpperCase(), character.normalize('NFKD').toUpperCase()];
       if (!forms.some((form) => /[0-9A-Z]/.test(form))) continue;
       if ([1, 2, 3].some((length) => isRead(character, length))) faults.push(`U+${code.toString(16)}`);

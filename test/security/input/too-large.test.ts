@@ -11,11 +11,11 @@ const app = await newApp(api);
 const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const LENGTH = 2_000_000_000;
-/** The promise is 5 s. */
+/** The documented maximum is 5 s. */
 const LINGERS_MS = 5_000;
 const MARGIN_MS = 3_000;
 
-/** What is sent, and the status of its refusal. */
+/** Method, path and media type of a request, and the status of its refusal. */
 const routes: readonly (readonly [string, string, string, number])[] = [
   ['POST', '/api/v1/client/login', JSON_TYPE, 413],
   ['POST', `/api/v2/dev/apps/${app.app_id}/users/import`, 'text/csv', 413],
@@ -25,14 +25,15 @@ const routes: readonly (readonly [string, string, string, number])[] = [
   ['POST', '/oauth/device', FORM, 413],
   ['POST', '/mcp', JSON_TYPE, 413],
   ['POST', '/account/password', FORM, 413],
-  // Refused for another reason before the body counts.
+  // Refused for another reason than their size.
   ['POST', '/no-such-page', JSON_TYPE, 404],
   ['DELETE', '/health', JSON_TYPE, 405],
   ['POST', '/api/v1/client/login', 'text/plain', 415],
 ];
 
 const head = (method: string, path: string, type: string, more: string) =>
-  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\nContent-Type: ${type}\r\n${more}\r\n\r\n`;
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\n` +
+  `Content-Type: ${type}\r\n${more}\r\n\r\n`;
 
 describe('a length over the limit ends the connection', () => {
   test.each(routes)('%s %s of %s: %i', async (method, path, type, status) => {
@@ -63,7 +64,7 @@ test('a chunked body that grows over the limit ends the connection', async () =>
   }
 });
 
-test('what follows on the connection is not carried out', async () => {
+test('later requests on the connection are not executed', async () => {
   const developer = await newDeveloper(api);
   const name = unique('late');
   const body = JSON.stringify({ name });
@@ -81,11 +82,11 @@ test('what follows on the connection is not carried out', async () => {
   expect(list.data.map((each) => each.name)).toEqual([name]);
 });
 
-test('a client that sends the whole body first reads its refusal', async () => {
+test('a client that sends the whole body first can read its refusal', async () => {
   const { socket, statuses } = await openRaw(api.baseUrl);
   const body = ' '.repeat(4_000_000);
   socket.write(head('POST', '/api/v1/client/login', JSON_TYPE, `Content-Length: ${body.length}`));
-  // Not read meanwhile, as by clients that write first and read then.
+  // Reads later, like a client that writes everything before it reads.
   socket.pause();
   for (let at = 0; at < body.length; at += 65_536) {
     if (!socket.write(body.slice(at, at + 65_536))) await once(socket, 'drain');
@@ -95,7 +96,7 @@ test('a client that sends the whole body first reads its refusal', async () => {
   expect(statuses()).toEqual([413]);
 });
 
-test('a client that goes on sending is cut off', { timeout: 20_000 }, async () => {
+test('a client that continues to send is disconnected', { timeout: 20_000 }, async () => {
   const { socket, statuses } = await openRaw(api.baseUrl);
   const began = performance.now();
   socket.write(head('POST', '/api/v1/client/login', JSON_TYPE, `Content-Length: ${LENGTH}`));

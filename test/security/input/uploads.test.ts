@@ -14,19 +14,19 @@ const { api } = service;
 
 const bytes = (...parts: (string | Buffer)[]) => Buffer.concat(parts.map((part) => Buffer.from(part)));
 const BOM = '\ufeff';
-/** What can be read as a table, too. */
-const TAKEN_OR_REFUSED = [201, 400];
+/** Input that can be read as a table, too. */
+const ACCEPTED_OR_REFUSED = [201, 400];
 const MEGABYTE = 'a'.repeat(1_048_576);
 
-/** A table as text, and what it says of one thing in each line. */
+/** A table that an operation imports. */
 interface Table {
   readonly operationId: string;
   readonly mediaType: string;
   readonly heading: string;
-  /** A line with what must be in it and one other cell. */
+  /** A row with the required cells and one other cell. */
   readonly line: (column: string, cell: string) => string;
   readonly columns: readonly string[];
-  /** The heading of `line`. */
+  /** The header of `line`. */
   readonly headingOf: (column: string) => string;
   readonly most: number;
 }
@@ -93,25 +93,25 @@ describe.each(TABLES)('$operationId in CSV', { timeout: 60_000 }, (table) => {
     return expectNoFailure(upload(request, mediaType, body, headers), `${table.operationId}: ${what}`);
   }
 
-  test.each<[string, () => string | Buffer, number | typeof TAKEN_OR_REFUSED]>([
+  test.each<[string, () => string | Buffer, number | typeof ACCEPTED_OR_REFUSED]>([
     ['nothing', () => '', 400],
     ['a byte order mark alone', () => BOM, 400],
     ['a byte order mark before the heading', () => BOM + good(), 201],
-    ['two byte order marks', () => BOM + BOM + good(), TAKEN_OR_REFUSED],
-    ['one in the middle', () => good().replace('\n', `\n${BOM}`), 400],
+    ['two byte order marks', () => BOM + BOM + good(), ACCEPTED_OR_REFUSED],
+    ['a byte order mark in the middle', () => good().replace('\n', `\n${BOM}`), 400],
     ['the heading alone', () => heading, 400],
     ['an empty heading', () => `\n${line(first, newKey())}`, 400],
     ['no heading', () => line(first, newKey()), 400],
-    ['the heading twice', () => `${headingOf(first)}\n${good()}`, TAKEN_OR_REFUSED],
+    ['the heading twice', () => `${headingOf(first)}\n${good()}`, ACCEPTED_OR_REFUSED],
     ['a column twice', () => `${heading},${first}\n`, 400],
-    ['a column that nobody knows', () => `${heading},__proto__\n`, 400],
+    ['an unknown column', () => `${heading},__proto__\n`, 400],
     ['columns named as members of objects', () => 'constructor,toString,hasOwnProperty\na,b,c\n', 400],
     ['no needed column', () => `${columns.slice(1).join(',')}\n`, 400],
     ['columns in capitals', () => good().toUpperCase(), 400],
-    ['a quote that nobody closes', () => `${good()}"${'a'.repeat(100)}`, 400],
+    ['an unclosed quote', () => `${good()}"${'a'.repeat(100)}`, 400],
     ['a quote in the middle of a cell', () => `${good()}a"b\n`, 400],
     ['text after a quote', () => `${good()}"a"b\n`, 400],
-    ['a quote that is not closed in the heading', () => `"${good()}`, 400],
+    ['an unclosed quote in the header', () => `"${good()}`, 400],
     ['too few cells', () => `${heading}\na\n`, 400],
     ['too many cells', () => `${heading}\n${'a,'.repeat(5_000)}\n`, 400],
     ['NUL', () => `${heading}\n\u0000`, 400],
@@ -137,13 +137,13 @@ describe.each(TABLES)('$operationId in CSV', { timeout: 60_000 }, (table) => {
     expect([status].flat(), JSON.stringify(response)).toContain(response.status);
   });
 
-  test('a line more than it may have', async () => {
+  test('one row over the limit', async () => {
     const lines = Array.from({ length: most + 1 }, (_, index) => line(first, `LINE-${100_000 + index}`));
     const { status } = await responseTo(`${headingOf(first)}\n${lines.join('\n')}`, 'lines');
     expect(status).toBe(400);
   });
 
-  test('a body larger than it may be', async () => {
+  test('a body over the limit', async () => {
     const { status } = await responseTo(Buffer.alloc(32 * 1_048_576 + 1, 'a,\n'), 'large');
     expect(status).toBe(413);
   });
@@ -160,11 +160,11 @@ describe.each(TABLES)('$operationId in CSV', { timeout: 60_000 }, (table) => {
     expect([201, 415]).toContain(status);
   });
 
-  test('hostile text in every column: it is taken or refused', async () => {
+  test('hostile text in every column: accepted or refused', async () => {
     const texts = [...NAUGHTY_STRINGS.filter((text) => text.length < 4_000), ...NAUGHTY_DATES, ...NUMBERS];
     const share = spread();
     for (const [index, column] of columns.entries()) {
-      // All of them in the first column and in dates.
+      // The first column and dates get all of them.
       const rule = index === 0 || /_by$|_at$/.test(column) ? column : 'others';
       for (const text of share(rule, texts)) {
         const what = `${column} ${JSON.stringify(text)}`;
@@ -175,7 +175,7 @@ describe.each(TABLES)('$operationId in CSV', { timeout: 60_000 }, (table) => {
   });
 });
 
-describe('importUsers in lines of JSON', { timeout: 60_000 }, () => {
+describe('importUsers in JSON lines', { timeout: 60_000 }, () => {
   let request: Request;
   beforeAll(async () => {
     request = await requestOf(service, operationOf('importUsers'));
@@ -184,11 +184,11 @@ describe('importUsers in lines of JSON', { timeout: 60_000 }, () => {
   const responseTo = (body: string | Buffer, what: string) =>
     expectNoFailure(upload(request, 'application/x-ndjson', body), what);
 
-  test.each<[string, () => string | Buffer, number | typeof TAKEN_OR_REFUSED]>([
+  test.each<[string, () => string | Buffer, number | typeof ACCEPTED_OR_REFUSED]>([
     ['nothing', () => '', 400],
     ['line ends alone', () => '\n\r\n\n', 400],
     ['a byte order mark', () => BOM + good(), 201],
-    ['one in the middle', () => good() + BOM + good(), 400],
+    ['a byte order mark in the middle', () => good() + BOM + good(), 400],
     ['an array', () => `[${good().trim()}]`, 400],
     ['two objects in a line', () => good().trim() + good(), 400],
     ['an object over two lines', () => good().replace(':', ':\n'), 400],
@@ -197,7 +197,7 @@ describe('importUsers in lines of JSON', { timeout: 60_000 }, () => {
     ['a member twice', () => '{"username":"a","username":"b"}', 400],
     ['a member twice, once with an escape', () => '{"username":"a","\\u0075sername":"b"}', 400],
     ['__proto__', () => '{"username":"a","__proto__":{"role":"admin"}}', 400],
-    ['a member that nobody knows', () => '{"username":"a","constructor":"b"}', 400],
+    ['an unknown member', () => '{"username":"a","constructor":"b"}', 400],
     ['NUL', () => '{"username":"a\\u0000"}', 400],
     ['a raw NUL', () => '{"username":"a\u0000"}', 400],
     ['a lone surrogate', () => '{"username":"\\ud800"}', 400],
@@ -216,7 +216,7 @@ describe('importUsers in lines of JSON', { timeout: 60_000 }, () => {
     expect([status].flat(), JSON.stringify(response)).toContain(response.status);
   });
 
-  test('hostile values in every member: they are taken or refused', async () => {
+  test('hostile values in every member: accepted or refused', async () => {
     const values = [
       ...NUMBERS,
       'true',
@@ -274,16 +274,16 @@ describe('uploadFile', () => {
   test.each<[string, string, string, number]>([
     ['no length', '', 'content', 200],
     ['in chunks', CHUNKED, '7\r\ncontent\r\n0\r\n\r\n', 200],
-    ['in chunks of which none is there', CHUNKED, '0\r\n\r\n', 200],
-    ['in a chunk of no length', CHUNKED, '\r\ncontent\r\n', 400],
-    ['in a chunk of a length that is no number', CHUNKED, 'zz\r\ncontent\r\n', 400],
+    ['in no chunks', CHUNKED, '0\r\n\r\n', 200],
+    ['in a chunk without a length', CHUNKED, '\r\ncontent\r\n', 400],
+    ['in a chunk whose length is not a number', CHUNKED, 'zz\r\ncontent\r\n', 400],
     ['in a chunk that is too long', CHUNKED, 'ffffffffffffffffff\r\ncontent\r\n', 400],
-    ['with a length below zero', 'content-length: -1', 'content', 400],
-    ['with a length that is no number', 'content-length: 0x7', 'content', 400],
+    ['with a negative length', 'content-length: -1', 'content', 400],
+    ['with a length that is not a number', 'content-length: 0x7', 'content', 400],
     ['with two lengths', 'content-length: 7\r\ncontent-length: 8', 'content', 400],
     ['with a length and in chunks', `content-length: 7\r\n${CHUNKED}`, '0\r\n\r\n', 400],
-    ['larger than it may be', 'content-length: 1073741825', 'content', 413],
-    ['with a length above all numbers', 'content-length: 99999999999999999999', 'content', 400],
+    ['over the limit', 'content-length: 1073741825', 'content', 413],
+    ['with a length beyond 2^64', 'content-length: 99999999999999999999', 'content', 400],
   ])('%s', async (_what, header, sent, status) => {
     const app = await newApp(api);
     const path = fileOf(app, 'setup.bin');

@@ -27,11 +27,10 @@ const own = `/api/v2/dev/apps/${app.app_id}`;
 const CSV = 'text/csv';
 const JSON_LINES = 'application/x-ndjson';
 let made = 0;
-/** Rows of names that no import before has had. */
+/** Rows with names that no earlier import used. */
 const rows = (count: number, row: (name: string) => string) =>
   Array.from({ length: count }, () => row(`n${(made += 1)}`)).join('\n');
 
-/** Sends a body of a type. @returns its status */
 async function send(method: string, path: string, type: string, body: string | undefined, headers = {}) {
   const { status } = await api.send(method, path, body, {
     authorization: `Bearer ${app.token}`,
@@ -41,7 +40,7 @@ async function send(method: string, path: string, type: string, body: string | u
   return status;
 }
 
-/** Sends something once, and again when it has held the process; its status is of interest too. */
+/** Sends a request, and repeats it if it blocked the process. Its status must always be the same. */
 async function expectNoStall(status: number, name: string, once: () => Promise<number>) {
   const statuses = new Set<number>();
   const found = await stallsOf([{ name, send: async () => (statuses.add(await once()), 0) }]);
@@ -115,13 +114,13 @@ test.each<[string, number, () => Promise<number>]>([
   ['10,000 new keys', 201, () => post(`${own}/licenses`, wanted)],
   ['10,000 new keys as CSV', 201, () => post(`${own}/licenses`, wanted, { accept: CSV })],
   [
-    '10,000 new keys that are remembered',
+    '10,000 new keys with an Idempotency-Key',
     201,
     () => post(`${own}/licenses`, wanted, { 'idempotency-key': randomBytes(8).toString('hex') }),
   ],
   ['days for all keys', 200, () => post(`${own}/licenses/extend`, { days: 1, all: true })],
   [
-    'days for keys of which most are not there',
+    'days for keys, most of which do not exist',
     404,
     () =>
       post(`${own}/licenses/extend`, {
@@ -146,7 +145,7 @@ test.each([
   `${own}/licenses/extend`,
   `${own}/users/extend`,
   `/api/v2/dev/resellers/${reseller.reseller_id}/prices`,
-])('a body of the largest size to %s', async (path) => {
+])('the largest body to %s', async (path) => {
   const isPrices = path.endsWith('prices');
   const limit = isPrices ? 131_072 : MIB;
   const member = isPrices ? 'prices' : path.includes('users') ? 'user_ids' : 'license_ids';
@@ -161,7 +160,7 @@ test.each([
   expect(await stallsOf(attacks)).toEqual([]);
 });
 
-test('an address of which each part could be the domain', async () => {
+test('an email address in which each part could be the domain', async () => {
   const assertions = [
     `@${'@.'.repeat(1_000)}${'..'.repeat(600)} `,
     `a@${'a.'.repeat(8_000)} `,
@@ -179,7 +178,7 @@ test('an address of which each part could be the domain', async () => {
   expect(await stallsOf(attacks)).toEqual([]);
 });
 
-test('a payment with many blanks in it', async () => {
+test('a payment credential with many blanks', async () => {
   const authorization = `Payment T${' '.repeat(15_000)}M`;
   const attack = {
     name: 'blanks',

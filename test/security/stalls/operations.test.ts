@@ -10,7 +10,7 @@ const service = await startWatched();
 const { api } = service;
 const shared = await newOwner(api);
 const requests = new Map<string, Request>();
-// What only reads has one owner; what changes something would take it from the others.
+// Operations that only read share one owner. Others would take away what the rest needs.
 for (const batch of batches(operations, 6)) {
   await Promise.all(
     batch.map(async (operation) => {
@@ -33,12 +33,12 @@ function withHead(request: Request, { name, query, headers, segment }: WorstHead
   return { name, send: async () => (await request.send(difference)).status };
 }
 
-/** Of the shapes that are read before anything is known of an operation, each one tries so much. */
+/** Each operation is sent a quarter of the shapes, because they are parsed before the operation matters. */
 const SHARE = 4;
 
-/** The first operation gets all shapes, each of the others those that the one before it left out. */
+/** The first operation gets all shapes. Each of the others gets those that the one before it left out. */
 function isTried(name: string, index: number, place: number): boolean {
-  return !name.startsWith('beside the members') || place === 0 || index % SHARE === place % SHARE;
+  return !name.startsWith('an additional member') || place === 0 || index % SHARE === place % SHARE;
 }
 
 const inJson = operations.filter(takesJson);
@@ -60,7 +60,7 @@ function attacksOn(operation: ContractOperation): readonly Attack[] {
   return [...heads, ...sent];
 }
 
-describe('no request holds the process', { timeout: 60_000 }, () => {
+describe('no request blocks the process', { timeout: 60_000 }, () => {
   test.each(operations.map((operation) => [operation.operationId, operation] as const))(
     '%s',
     async (_name, operation) => {
@@ -77,7 +77,7 @@ describe('no request holds the process', { timeout: 60_000 }, () => {
     },
   );
 
-  test('the attacks have come to what they attack', () => {
+  test('the attacks reached the code that they attack', () => {
     expect([...seen].filter((status) => status >= 500 && status !== 503)).toEqual([]);
     for (const status of [200, 201, 400, 401, 404]) expect([...seen]).toContain(status);
   });

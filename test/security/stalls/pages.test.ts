@@ -20,7 +20,7 @@ import { worstTokens } from '../support/worst-tokens.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
-/** What the head of a request may have. */
+/** The space for a value in the head of a request. */
 const LONGEST = 15_000;
 const FORM_LIMIT = 4_096;
 const OAUTH_LIMIT = 56 * 1024;
@@ -48,8 +48,8 @@ afterAll(async () => {
   expect([...(await endHealth())]).toContain(200);
 });
 
-/** Something of each route that is there, so that its handler comes to its work. */
-const THERE: Record<string, string> = {
+/** Paths of routes with a parameter that exists, so that their handlers do their work. */
+const EXISTING: Record<string, string> = {
   '/oauth/interaction/:uid': interaction,
   '/oauth/authorize/:uid': interaction.replace('interaction', 'authorize'),
   '/pay/:session': new URL(payUrl).pathname,
@@ -58,20 +58,20 @@ const THERE: Record<string, string> = {
   '/pay/:session/tools': `${new URL(payUrl).pathname}/tools`,
 };
 
-test('there are pages that mails lead to', async () => {
+test('pages that are linked in mails', async () => {
   const email = newEmail();
   const { claim_token } = (await register(api, { type: 'anonymous' })).body;
   await claim(api, { claim_token, email });
   const claimPath = await pageFor(service as never, email);
-  THERE['/agent/claim/:view'] = claimPath;
-  THERE['/agent/claim/:view/reject'] = `${claimPath}/reject`;
-  THERE['/account/password/:token'] =
+  EXISTING['/agent/claim/:view'] = claimPath;
+  EXISTING['/agent/claim/:view/reject'] = `${claimPath}/reject`;
+  EXISTING['/account/password/:token'] =
     `/account/password/${await newResetToken(service as never, developer.email)}`;
   api.quick = true;
 });
 
 interface Posted {
-  /** What of it is read, with a value that is right as far as the field goes. */
+  /** The fields that the route reads, with valid values. */
   readonly fields: Readonly<Record<string, string>>;
   readonly limit: number;
 }
@@ -116,7 +116,7 @@ const FORMS: Readonly<Record<string, Posted>> = {
 };
 /** Routes that take JSON. */
 const DOCUMENTS = ['/oauth/register', '/mcp'];
-/** What is read of a query, by route. */
+/** The query parameters that a route reads. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/oauth/authorize': [
     'client_id',
@@ -148,7 +148,7 @@ const routes = [...PAGE_ROUTES, ...DISCOVERY_PATHS, '/mcp'];
 const posted = routes.filter((route) => methodsOf[route]?.includes('POST'));
 const opened = routes.filter((route) => methodsOf[route]?.includes('GET') ?? true);
 
-const pathOf = (route: string) => THERE[route] ?? route.replaceAll(/:\w+/g, 'a');
+const pathOf = (route: string) => EXISTING[route] ?? route.replaceAll(/:\w+/g, 'a');
 
 function send(method: string, path: string, headers: Record<string, string>, body?: string): Attack['send'] {
   return async () => (await api.send(method, path, body, { cookie, accept: 'text/html', ...headers })).status;
@@ -158,7 +158,7 @@ test('every route that takes a body is attacked', () => {
   expect(posted.toSorted()).toEqual([...Object.keys(FORMS), ...DOCUMENTS].toSorted());
 });
 
-describe('no form holds the process', { timeout: 60_000 }, () => {
+describe('no form blocks the process', { timeout: 60_000 }, () => {
   test.each(Object.entries(FORMS))('%s', async (route, { fields, limit }) => {
     const headers: Record<string, string> = {
       'content-type': FORM,
@@ -172,21 +172,20 @@ describe('no form holds the process', { timeout: 60_000 }, () => {
   });
 });
 
-describe('no address holds the process', { timeout: 60_000 }, () => {
+describe('no URL blocks the process', { timeout: 60_000 }, () => {
   const PIECES = ['a', '%41', '.', '%20', '%EF%B7%BA', '@.', '-', '%', '/', ':'];
-  const usual = `client_id=${client.client_id}&response_type=code&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&code_challenge=${'a'.repeat(43)}&code_challenge_method=S256&scope=openid`;
+  const usual =
+    `client_id=${client.client_id}&response_type=code&redirect_uri=${encodeURIComponent(REDIRECT_URI)}` +
+    `&code_challenge=${'a'.repeat(43)}&code_challenge_method=S256&scope=openid`;
 
   test.each(opened)('%s', async (route) => {
-    const queries = (QUERIES[route] ?? []).flatMap((name) =>
-      PIECES.map((piece) => ({
+    const queries = (QUERIES[route] ?? []).flatMap((name) => {
+      const rest = usual.replace(new RegExp(`(^|&)${name}=[^&]*`), '');
+      return PIECES.map((piece) => ({
         name: `${name} of ${piece}`,
-        send: send(
-          'GET',
-          `${pathOf(route)}?${usual.replace(new RegExp(`(^|&)${name}=[^&]*`), '')}&${name}=${repeated(piece, LONGEST - 600)}`,
-          {},
-        ),
-      })),
-    );
+        send: send('GET', `${pathOf(route)}?${rest}&${name}=${repeated(piece, LONGEST - 600)}`, {}),
+      }));
+    });
     const many = ['a&', '&', '=', 'resource=a&', '%'].map((piece) => ({
       name: `a query of ${piece}`,
       send: send('GET', `${pathOf(route)}?${usual}&${repeated(piece, LONGEST - 600)}`, {}),
@@ -213,7 +212,7 @@ describe('no address holds the process', { timeout: 60_000 }, () => {
   });
 });
 
-test('no metadata of a client hold the process', { timeout: 60_000 }, async () => {
+test('no client metadata block the process', { timeout: 60_000 }, async () => {
   const usual = { redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' };
   const members = [
     'client_name',
@@ -254,7 +253,7 @@ test('no metadata of a client hold the process', { timeout: 60_000 }, async () =
   expect(await stallsOf(attacks)).toEqual([]);
 });
 
-test('no message to MCP holds the process', { timeout: 60_000 }, async () => {
+test('no MCP message blocks the process', { timeout: 60_000 }, async () => {
   const message = (text: string) => `{"jsonrpc":"2.0","id":1,${text}}`;
   const within: readonly (readonly [string, (json: string) => string])[] = [
     ['params', (json) => message(`"method":"tools/call","params":${json}`)],
@@ -297,10 +296,10 @@ test('no message to MCP holds the process', { timeout: 60_000 }, async () => {
   expect(await stallsOf(attacks)).toEqual([]);
 });
 
-describe('no body of another type holds the process', { timeout: 60_000 }, () => {
+describe('no body of another type blocks the process', { timeout: 60_000 }, () => {
   const app = '/api/v2/dev/apps';
 
-  /** By media type; the rows of imports are in the suite of bulk work. */
+  /** Media types of imports, which bulk.test.ts attacks. */
   const IN_BULK = ['text/csv', 'application/x-ndjson'];
   const tokens = (type: string) => [
     ...worstTokens(provider.issuer, 65_000).map(({ name, text }) => ({
@@ -383,7 +382,7 @@ describe('no body of another type holds the process', { timeout: 60_000 }, () =>
   });
 });
 
-test('the attacks have come to what they attack', () => {
+test('the attacks reached the code that they attack', () => {
   expect([...seen].filter((status) => status >= 500 && status !== 503)).toEqual([]);
   for (const status of [200, 201, 303, 400, 401, 404, 422]) expect([...seen]).toContain(status);
 });

@@ -16,7 +16,7 @@ import {
 
 type Keep = (name: string, value: string) => string;
 
-/** Handles that are found by their SHA-256. */
+/** Secrets that the database finds by their SHA-256. */
 export const AGENT_HANDLES = [
   'access token',
   'refresh token',
@@ -28,8 +28,8 @@ export const AGENT_HANDLES = [
   'JWT of an agent',
 ];
 
-/** A client is let in and an agent is claimed, and all that they are given is kept as secret. */
-export async function letInForEverything(
+/** Authorizes a client and claims an agent, and keeps every secret that they receive. */
+export async function authorizeClientAndAgents(
   api: Api,
   developer: Developer,
   {
@@ -59,7 +59,7 @@ export async function letInForEverything(
   const page = await pageFor({ api, mailbox: () => readMails(join(dataDir, 'mail')) }, email);
   keep('token of a mailed link', page.split('/').at(-1)!);
   const otp = await codeOf(api, page);
-  // Six digits are somewhere in whatever is long enough: their digest is not.
+  // Six digits appear in any text that is long enough, so the test searches for their digest.
   keep('digest of a code', createHash('sha256').update(otp).digest('hex'));
   const claimed = (await claim(api, { claim_token, otp, requested_credential_type: 'bearer_token' })).body;
   keep('claimed bearer token', claimed.credential);
@@ -71,7 +71,7 @@ export async function letInForEverything(
   const receiver = {
     url: 'https://receiver.example/events',
     audience: 'https://receiver.example',
-    authorization: `Bearer ${keep('authorization of a receiver', 'a-receiver-wants-to-be-sent-this')}`,
+    authorization: `Bearer ${keep('authorization of a receiver', 'authorization-that-a-receiver-expects')}`,
   };
   await api.post('/api/v2/dev/security-event-receivers', receiver, developer);
   const { body } = await api.post<{ agent_id: string; credential: string }>(

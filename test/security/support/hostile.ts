@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-/** Runs of every generated property; the seed is fixed, and fast-check prints it with a failure. */
+/** Runs of every generated property. The seed is fixed, and fast-check prints it with a failure. */
 export const SEED = 20_261_121;
 
 const repeat = (text: string, times: number) => text.repeat(times);
 
-/** Text that has broken somebody's program before. Lone surrogates are among them. */
+/** Text that has broken programs before. Lone surrogates are among them. */
 export const NAUGHTY_STRINGS: readonly string[] = [
   '',
   ' ',
@@ -69,7 +69,7 @@ export const NAUGHTY_STRINGS: readonly string[] = [
   repeat('(', 4_000),
 ];
 
-/** Moments at the edges of what a date can be, as `redeem_by` may be written. */
+/** Edge cases of dates, as `redeem_by` may be written. */
 export const NAUGHTY_DATES: readonly string[] = [
   '0000-01-01T00:00:00Z',
   '0000-01-01T00:00:00+23:59',
@@ -105,7 +105,7 @@ export const NAUGHTY_DATES: readonly string[] = [
   'epoch',
 ];
 
-/** Numbers at the edges of what a program can count, as JSON text. */
+/** Edge cases of numbers, as JSON text. */
 export const NUMBERS: readonly string[] = [
   '0',
   '-0',
@@ -155,10 +155,10 @@ export const STRUCTURES: readonly string[] = [
   '{"0":"a","1":"b"}',
 ];
 
-/** JSON text of a string; what JSON.stringify writes, lone surrogates as escapes. */
+/** JSON text of a string, as JSON.stringify writes it: lone surrogates as escapes. */
 export const toJson = (text: string): string => JSON.stringify(text);
 
-/** JSON text of any value that a member should not have. */
+/** JSON text of hostile values. */
 export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...NUMBERS),
   fc.constantFrom(...STRUCTURES),
@@ -167,7 +167,7 @@ export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify(value)),
 );
 
-/** Whether a parsed body has what is refused everywhere: lone surrogates and `__proto__`. */
+/** Whether a parsed body contains what is always refused: lone surrogates and `__proto__`. */
 export function hasRefusedText(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed();
   if (typeof value !== 'object' || value === null) return false;
@@ -176,12 +176,12 @@ export function hasRefusedText(value: unknown): boolean {
   );
 }
 
-/** After the first of equal places, every so many-th value is tried; the next place gets the ones beside them. */
+/** All but the first of equal places get one in so many values, and the next place gets the following ones. */
 const EVERY = 24;
 
 /**
- * Spreads values over places that are read by the same rule: the first one gets them all.
- * @returns the values for one more place; what is equal between places is the key
+ * Spreads values over places with the same rule: the first place gets all of them.
+ * @returns the values for one more place with the key
  */
 export function spread(): (key: unknown, values: readonly string[]) => readonly string[] {
   const places = new Map<unknown, number>();

@@ -3,7 +3,7 @@ import { createKeyring } from '../../../src/platform/keyring.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { MASTER_KEY, type TestService } from '../../support/service.ts';
 
-/** The keys with which a service makes tokens: what a thief of the master key and the database would have. */
+/** The keys that sign and encrypt tokens: what a thief of the master key and the database would have. */
 export interface StolenKeys {
   readonly signingId: string;
   readonly privateKey: KeyObject;

@@ -6,11 +6,11 @@ import { connectTo } from '../../support/database.ts';
 import { spawnService, type ServiceProcess } from '../../support/processes.ts';
 
 /**
- * Has a link to a new password sent through a mail server that refuses it once it has read it, so that the mail is kept for the
- * operator. No other node may run, because any of them sends.
- * @param keep notes the token in the link
+ * Sends a password reset through a mail server that refuses it after reading it, so that the mail is kept for the
+ * operator. No other node may run, because each of them sends mail.
+ * @param keep stores the token in the link
  */
-export async function beRefusedByMail(
+export async function sendRefusedMail(
   environment: Record<string, string> & { readonly DATABASE_URL: string },
   email: string,
   keep: (name: string, value: string) => string,

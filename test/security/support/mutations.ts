@@ -1,9 +1,9 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** JSON in base64url, as the segments of a token are. */
+/** JSON in base64url, like the segments of a token. */
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Other texts for the same or nearly the same bytes as a token's, each with its name. */
+/** Other texts for the same or nearly the same bytes as a token, with a name for each. */
 export function* respellings(token: string): Generator<[string, string]> {
   yield* [
     ['space before', ` ${token}`],
@@ -39,7 +39,7 @@ export function* respellings(token: string): Generator<[string, string]> {
     yield [`last character, bit ${bit}`, token.slice(0, -1) + ALPHABET[value ^ (1 << bit)]];
 }
 
-/** A token with one character changed or left out, at every so many characters. */
+/** A token with one character changed or left out, at every `step` characters. */
 export function* flips(token: string, step: number): Generator<[string, string]> {
   for (let at = 0; at < token.length; at += step) {
     const old = token[at]!;
@@ -49,6 +49,6 @@ export function* flips(token: string, step: number): Generator<[string, string]>
   }
 }
 
-/** A text that differs and fits the contract: what is too long or empty is a 400, not a token. */
+/** Whether a text differs and fits the contract: one that is too long or empty is a 400. */
 export const isOther = (token: string, original: string): boolean =>
   token !== original && token.length > 0 && token.length <= 4096;

@@ -1,9 +1,9 @@
-/** Names that show nothing, or whose sight does not say what they are. */
+/** Names that are invisible or misleading. */
 export const UNREADABLE: readonly string[] = [
   ' ',
   '   ',
   '\u00a0\u3000\u2003',
-  // Blank Braille, the Hangul fillers, a musical note without a shape, a blank hieroglyph.
+  // Blank Braille, Hangul fillers, an invisible musical symbol, a blank hieroglyph.
   '\u2800',
   '\u3164',
   '\u115f',
@@ -11,7 +11,7 @@ export const UNREADABLE: readonly string[] = [
   '\uffa0',
   '\u{1d159}',
   '\u{13441}',
-  // What stands for something that is lost.
+  // Replacement characters.
   '\ufffc',
   '\ufffd',
   'admin\u2800',
@@ -19,7 +19,7 @@ export const UNREADABLE: readonly string[] = [
   'admin\ufffc',
   'adm\ufffdn',
   'Pro\u3164',
-  // Marks and joiners with nothing to stand on.
+  // Marks and joiners without a base character.
   '\u0301',
   '\u200d',
   '\u200c\u200d',
@@ -40,7 +40,7 @@ export const UNREADABLE: readonly string[] = [
   'a\u0378b',
 ];
 
-/** Names as people have them, in many scripts. */
+/** Real names in many scripts. */
 export const READABLE: readonly string[] = [
   'Ada Lovelace',
   'O’Neil & Søn, Ltd. #1',
@@ -69,5 +69,5 @@ export const READABLE: readonly string[] = [
   `a${'\u0301'.repeat(4)}b`,
 ];
 
-/** Those with joiners and emoji selectors, which names may have and usernames may not. */
+/** Names with joiners and emoji selectors, which usernames may not have. */
 export const JOINED: readonly string[] = ['می‌خواهم', '❤️ Shop', '👩‍💻 Tools', 'ශ්‍රී'];

@@ -9,12 +9,12 @@ import { ADMINISTRATOR, openCheckout, sellPlan } from '../../support/billing.ts'
 import { spawnService, type ServiceProcess } from '../../support/processes.ts';
 import { ADMIN_TOKEN } from '../../support/service.ts';
 
-/** Notes a secret under a name. @returns it */
+/** Stores a secret under a name. @returns it */
 type Keep = (name: string, secret: string) => string;
 
 const digits = (amount: number) => Array.from({ length: amount }, () => randomInt(10)).join('');
 
-/** Somebody's real number, as far as its check digit says. */
+/** A random card number with a valid check digit. */
 function cardNumber(): string {
   const known = `4${digits(14)}`;
   const sum = [...known]
@@ -23,7 +23,7 @@ function cardNumber(): string {
   return `${known}${(10 - (sum % 10)) % 10}`;
 }
 
-/** Buys one of everything through the test processor, so that no table of payments stays empty. */
+/** Makes one purchase of each kind with the test processor, so that no table of payments stays empty. */
 export async function payForEverything(api: Api, token: string, keep: Keep): Promise<void> {
   keep('administrator token', ADMIN_TOKEN);
   const wrong = keep('wrong administrator token', randomBytes(32).toString('hex'));
@@ -44,9 +44,9 @@ export async function payForEverything(api: Api, token: string, keep: Keep): Pro
       return (await fetch(url, { method: 'POST', body, redirect: 'manual' })).status;
     };
     const number = keep(`card ${index}`, cardNumber());
-    const spaced = keep(`card ${index}, as it is written`, number.replace(/(.{4})(?=.)/g, '$1 '));
+    const spaced = keep(`card ${index}, with spaces`, number.replace(/(.{4})(?=.)/g, '$1 '));
     expect(await pay({ number })).toBe(422);
-    // What is typed into the wrong field, or too much of it.
+    // Data typed into the wrong field, and too much data.
     const cvc = keep(`security code ${index}`, digits(24));
     expect(await pay({ number: spaced, cvc })).toBe(422);
     expect(await pay({ cvc })).toBe(422);
@@ -57,7 +57,7 @@ export async function payForEverything(api: Api, token: string, keep: Keep): Pro
     await expect.poll(state).toBe('paid');
   }
   keep('test card', '4242424242424242');
-  // Into a credit.
+  // A cheaper plan results in a credit.
   const changed = await api.call(
     'PATCH',
     '/api/v2/dev/subscription',
@@ -88,18 +88,19 @@ export async function payForEverything(api: Api, token: string, keep: Keep): Pro
   await access(api, `Payment ${broken}`);
 }
 
-/** A process that is paid by Stripe, which is asked for something, refuses, and says things that are not true. */
-export async function bePaidByStripe(
+/** Runs a service with Stripe, which refuses requests and sends genuine and forged events. */
+export async function payWithStripe(
   environment: Record<string, string>,
   token: string,
   keep: Keep,
 ): Promise<ServiceProcess> {
   const { settings, server, says, forge, event } = await startStripeAlone(systemClock);
   const secret = keep('Stripe key', `sk_test_${randomBytes(20).toString('hex')}`);
+  const webhookSecret = keep('Stripe webhook secret', `whsec_${randomBytes(20).toString('hex')}`);
   const process_ = await spawnService({
     ...environment,
     STRIPE_SECRET_KEY: secret,
-    STRIPE_WEBHOOK_SECRET: `${settings.webhookSecrets.at(-1)},${keep('Stripe webhook secret', `whsec_${randomBytes(20).toString('hex')}`)}`,
+    STRIPE_WEBHOOK_SECRET: `${settings.webhookSecrets.at(-1)},${webhookSecret}`,
     STRIPE_API_URL: settings.apiUrl!,
     STRIPE_NETWORK_ID: settings.networkId!,
   });

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import { expectContract } from '../../support/exchange.ts';
 
-/** One answer as it came over the wire. */
+/** A response as received. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -11,17 +11,17 @@ export interface RawResponse {
 }
 
 export interface RawExchange {
-  /** Complete answers, in their order; 1xx are left out. */
+  /** Complete responses in order, without 1xx. */
   readonly responses: readonly RawResponse[];
-  /** What came after the last complete answer. */
+  /** What was received after the last complete response. */
   readonly rest: string;
   readonly milliseconds: number;
 }
 
 /**
  * Sends bytes that no HTTP client would send.
- * @param wanted returns as soon as so many answers are complete, at the latest when the server closes or after 10 s
- * @param options.bodiless the answers have no body, as those to HEAD
+ * @param wanted returns after so many complete responses, when the server closes, or after 10 s
+ * @param options.bodiless the responses have no body, like those to HEAD
  */
 export async function sendRaw(
   baseUrl: string,
@@ -52,15 +52,15 @@ export async function sendRaw(
 export interface RawConnection {
   readonly socket: Socket;
   readonly received: () => string;
-  /** Complete answers so far, in their order; 1xx are left out. */
+  /** Complete responses so far in order, without 1xx. */
   readonly responses: () => readonly RawResponse[];
-  /** The statuses of the responses so far, in their order. */
+  /** The statuses of the responses so far, in order. */
   readonly statuses: () => number[];
   /** The error that ended the connection. */
   readonly broken: () => Error | undefined;
 }
 
-/** Opens a connection for the test that runs, with whose end it is closed. */
+/** Opens a connection, which is closed at the end of the test. */
 export async function openRaw(baseUrl: string): Promise<RawConnection> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
@@ -93,10 +93,10 @@ function parse(received: string, bodiless: boolean): Pick<RawExchange, 'response
   }
 }
 
-/** Holds an answer to a hostile request against what every refusal is: 4xx, problem+json, at once. */
+/** Expects a valid refusal: 4xx with problem details, at once. */
 export function expectRefusal(exchange: RawExchange, method: string, path: string): RawResponse {
   const [response] = exchange.responses;
-  expect(response, `no answer, only ${JSON.stringify(exchange.rest)}`).toBeDefined();
+  expect(response, `no response, only ${JSON.stringify(exchange.rest)}`).toBeDefined();
   expect(response!.status).toBeGreaterThanOrEqual(400);
   expect(response!.status).toBeLessThan(500);
   expect(response!.headers.get('content-type')).toBe('application/problem+json');

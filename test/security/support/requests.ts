@@ -9,18 +9,18 @@ import { paymentEventWriter } from '../../support/billing.ts';
 import { newUser } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** How a request differs from the one that its operation takes. */
+/** Changes of a valid request. */
 export interface Difference {
   readonly path?: string;
-  /** With its question mark. */
+  /** Includes the question mark. */
   readonly query?: string;
-  /** An object, or the text of one. */
+  /** An object, or its text. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly token?: string;
 }
 
-/** A request that an operation takes, from somebody who may send it. */
+/** A valid request for an operation, by a caller who may send it. */
 export interface Request {
   readonly owner: Owner;
   readonly path: string;
@@ -34,7 +34,7 @@ interface Located {
   readonly path: string;
 }
 
-/** What must have happened to what a path names, before its operation has anything to do. */
+/** Preparations without which an operation has nothing to do. */
 const PREPARED: Readonly<Record<string, (at: Located) => Promise<unknown>>> = {
   unbanLicense: ({ owner, path }) => owner.api.post(path.replace(/unban$/, 'ban'), {}, owner.developer),
   resumeLicense: ({ owner, path }) =>
@@ -42,7 +42,7 @@ const PREPARED: Readonly<Record<string, (at: Located) => Promise<unknown>>> = {
   unbanUser: ({ owner, path }) => owner.api.post(path.replace(/unban$/, 'ban'), {}, owner.developer),
 };
 
-/** Paths that must name something else than what is made for others. */
+/** Paths of operations that need more than the owner's common resources. */
 const LOCATED: Readonly<Record<string, (owner: Owner) => Promise<string>>> = {
   transferLicense: async ({ api, app }) => {
     const [license] = await licensesOf(api, app).create(1);
@@ -52,7 +52,7 @@ const LOCATED: Readonly<Record<string, (owner: Owner) => Promise<string>>> = {
   },
 };
 
-/** Members of an example that name something of the owner. */
+/** Members of an example that name resources of the owner. */
 const NAMED: Readonly<Record<string, (owner: Owner) => Promise<object>>> = {
   extendLicenses: async (owner) => {
     const path = await locate(owner, '/api/v2/dev/apps/{app_id}/licenses/{license_id}');
@@ -61,8 +61,8 @@ const NAMED: Readonly<Record<string, (owner: Owner) => Promise<object>>> = {
 };
 
 /**
- * Makes what an operation's example needs, for an owner.
- * @param owner a new one when none is given
+ * Creates what an operation's example needs.
+ * @param owner a new one by default
  */
 export async function requestOf(
   service: Pick<TestService, 'api' | 'clock' | 'database' | 'mailbox'>,
@@ -72,21 +72,21 @@ export async function requestOf(
   const { api, clock } = service;
   const processor =
     operation.operationId === 'receivePaymentEvent' ? await paymentEventWriter(service) : undefined;
-  const whose = owner ?? (await newOwner(api));
-  await prepare(whose, operation);
-  const path = await (LOCATED[operation.operationId]?.(whose) ?? locate(whose, operation.path));
+  const caller = owner ?? (await newOwner(api));
+  await prepare(caller, operation);
+  const path = await (LOCATED[operation.operationId]?.(caller) ?? locate(caller, operation.path));
   const query = queryOf(operation);
-  await PREPARED[operation.operationId]?.({ owner: whose, path });
-  const named = await NAMED[operation.operationId]?.(whose);
-  const example = await bodyFor(whose, operation, service);
+  await PREPARED[operation.operationId]?.({ owner: caller, path });
+  const named = await NAMED[operation.operationId]?.(caller);
+  const example = await bodyFor(caller, operation, service);
   const body = processor
     ? (JSON.parse(processor.event([])) as object)
     : named
       ? { ...(example as object), ...named }
       : example;
-  const token = await tokenFor(whose, operation);
+  const token = await tokenFor(caller, operation);
   return {
-    owner: whose,
+    owner: caller,
     path,
     query,
     body,
@@ -102,7 +102,7 @@ export async function requestOf(
           ...(operation.requestBody && { 'content-type': operation.requestBody.mediaType }),
           ...(operation.signature &&
             typeof text === 'string' &&
-            sign(whose.app, text, clock.now().getTime()).headers),
+            sign(caller.app, text, clock.now().getTime()).headers),
           ...(typeof text === 'string' && processor?.headers(text)),
           ...sent.headers,
         },
@@ -111,7 +111,7 @@ export async function requestOf(
   };
 }
 
-/** Sends a request, of which all that matters is that it is answered as the contract says, and not with a failure. */
+/** Sends a request that may fail, but not with a 5xx or against the contract. */
 export async function expectNoFailure(response: Promise<ApiResponse>, what: string): Promise<ApiResponse> {
   const { status, headers, body } = await response.catch((error: Error) => {
     throw new Error(`${what}: ${error.message}`, { cause: error });

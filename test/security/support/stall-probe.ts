@@ -1,13 +1,13 @@
 /**
- * Loaded into a process of the service before it starts: notes for how long of processor time the event loop was held, and
- * tells it over a socket.
+ * Loaded into a process of the service before it starts: measures the processor time for which the event loop was
+ * blocked, and reports it over a socket.
  */
 import { createServer } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
 const TICK_MS = 2;
 
-/** Whoever connects and writes a line gets the longest time since the last line, in milliseconds. */
+/** For each line that a client writes, responds with the longest time since the last line, in milliseconds. */
 function listen(path: string): void {
   let longest = 0;
   let tickedAt = performance.now();
@@ -16,7 +16,7 @@ function listen(path: string): void {
   setInterval(() => {
     const now = performance.now();
     const { user, system } = process.threadCpuUsage(used);
-    // What ran while nothing waited held nobody up, and what waited for a busy machine was not held by us.
+    // Time counts only if both clocks agree: idle ticks use no processor, and a busy machine delays ticks.
     longest = Math.max(longest, Math.min(now - tickedAt - TICK_MS, (user + system) / 1000));
     tickedAt = now;
     used = process.threadCpuUsage();
@@ -24,7 +24,7 @@ function listen(path: string): void {
 
   const server = createServer((socket) => {
     socket.on('data', () => {
-      // The tick that ends what was just done comes before the answer.
+      // The tick after the measured work must come before the response.
       setTimeout(() => {
         socket.write(`${longest}\n`);
         longest = 0;

@@ -3,16 +3,16 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Watches the event loop of a service that runs as a process of its own. */
+/** Watches the event loop of a service in another process. */
 export interface StallWatch {
-  /** The longest processor time, in milliseconds, that the loop was held in one piece since this was last asked. */
+  /** The longest processor time, in milliseconds, for which the loop was blocked since the last call. */
   longest(): Promise<number>;
   end(): void;
 }
 
 /**
- * @param folder where the socket goes over which the process tells
- * @returns what the process needs in its environment, and what begins the watch once it runs
+ * @param folder for the socket over which the process reports
+ * @returns the environment that the process needs, and a function that begins to watch once it runs
  */
 export function prepareWatch(folder: string): {
   readonly environment: Readonly<Record<string, string>>;

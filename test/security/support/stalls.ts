@@ -10,23 +10,23 @@ import { ADMIN_TOKEN, MASTER_KEY, readMails, UNLIMITED } from '../../support/ser
 import { openPool } from './pool.ts';
 import { prepareWatch } from './stall-watch.ts';
 
-/** No request may hold the process for so long, in milliseconds of processor time. */
+/** No request may block the process for longer, in milliseconds of processor time. */
 export const LIMIT_MS = 50;
-/** What happens once may be garbage that is collected, or code that is compiled: a stall comes again. */
+/** A single stall may be garbage collection or compilation. A real one comes again. */
 const ATTEMPTS = 4;
-/** So many are sent before the probe is asked, which takes as long as they do. */
+/** Requests sent before the probe is read, which takes as long as they do. */
 const AT_ONCE = 12;
-/** Answers that are longer, in characters, are not kept. */
+/** Longer responses, in characters, are not kept. */
 const LONGEST_READ = 1_000_000;
 const SENT_EVERY_MS = 20;
 
-/** Something that is sent to the service. */
+/** A request to the service. */
 export interface Attack {
   readonly name: string;
   readonly send: () => Promise<number>;
 }
 
-/** Calls a service without a look at what it answers, once it is told to. */
+/** A client that skips the contract check once it is quick. */
 export class QuickApi extends Api {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 8 });
   quick = false;
@@ -46,7 +46,7 @@ export class QuickApi extends Api {
     });
   }
 
-  /** Sends a request as it is. @returns the answer; of one without an end its beginning */
+  /** Sends a request unchanged. @returns the response; of an endless one, its start */
   send<Body = unknown>(
     method: string,
     path: string,
@@ -75,15 +75,15 @@ export class QuickApi extends Api {
         });
         response.on('end', end).on('error', reject);
       });
-      // What is refused before its end may be cut off.
+      // The server may close the connection of a request that it refuses early.
       sent.on('error', reject).end(body);
     });
   }
 }
 
 /**
- * Starts the service as a process of its own, under a probe of its event loop.
- * @param environment settings that differ
+ * Starts the service in another process, with a probe of its event loop.
+ * @param environment overrides settings
  */
 export async function startWatched(environment: Record<string, string> = {}) {
   const dataDir = await temporaryFolder(atFileEnd);
@@ -97,7 +97,7 @@ export async function startWatched(environment: Record<string, string> = {}) {
       ADMIN_TOKEN,
       ...watch.environment,
       LOG_LEVEL: 'error',
-      // What a limit refuses does not come to what may hold the process.
+      // A rate limit would keep requests from the code that may block.
       ...UNLIMITED,
       ...environment,
     },
@@ -113,8 +113,8 @@ export async function startWatched(environment: Record<string, string> = {}) {
   const clock = { now: () => new Date() };
   const seen = new Set<number>();
 
-  /** Sends something again and again. @returns for how long it holds the loop, however it is repeated */
-  async function heldBy({ send }: Attack): Promise<number> {
+  /** Repeats a request that may block the loop. @returns the shortest time for which it did */
+  async function blockedBy({ send }: Attack): Promise<number> {
     let least = Infinity;
     for (let attempt = 0; attempt < ATTEMPTS && least > LIMIT_MS; attempt += 1) {
       await probe.longest();
@@ -129,9 +129,9 @@ export async function startWatched(environment: Record<string, string> = {}) {
     clock,
     database: { knex },
     mailbox: () => readMails(join(dataDir, 'mail')),
-    /** The statuses of what was sent so far. */
+    /** The statuses of the responses so far. */
     seen,
-    /** Sends all of them, and those again that might have held the process. @returns those that do so each time */
+    /** Sends all requests, and repeats those that may have blocked the process. @returns those that do each time */
     async stallsOf(attacks: readonly Attack[]): Promise<string[]> {
       const suspects: Attack[] = [];
       await probe.longest();
@@ -142,12 +142,12 @@ export async function startWatched(environment: Record<string, string> = {}) {
       }
       const found: string[] = [];
       for (const suspect of suspects) {
-        const held = await heldBy(suspect);
-        if (held > LIMIT_MS) found.push(`${suspect.name}: ${Math.round(held)} ms`);
+        const blocked = await blockedBy(suspect);
+        if (blocked > LIMIT_MS) found.push(`${suspect.name}: ${Math.round(blocked)} ms`);
       }
       return found;
     },
-    /** Asks for the health on a connection of its own, fifty times a second. @returns ends it, and tells the statuses */
+    /** Polls the health endpoint fifty times a second. @returns stops it and returns the statuses */
     pollHealth: () => pollHealth(new QuickApi(spawned.baseUrl)),
   };
 }
@@ -156,16 +156,16 @@ export type Watched = Awaited<ReturnType<typeof startWatched>>;
 
 function pollHealth(api: QuickApi): () => Promise<ReadonlySet<number>> {
   const statuses = new Set<number>();
-  let isOver = false;
+  let isStopped = false;
   const polling = (async () => {
-    while (!isOver) {
+    while (!isStopped) {
       const started = performance.now();
       statuses.add((await api.send('GET', '/health', undefined, {})).status);
       await delay(Math.max(0, SENT_EVERY_MS - (performance.now() - started)));
     }
   })();
   return async () => {
-    isOver = true;
+    isStopped = true;
     await polling;
     return statuses;
   };

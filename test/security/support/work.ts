@@ -5,13 +5,13 @@ import type { ApiResponse } from '../../support/api.ts';
 import type { TestService } from '../../support/service.ts';
 
 /**
- * Statements of a service's own accord: nodes say that they are alive, events are published, deliveries and jobs looked
- * after, and the test processor does what is due. Not those that add an event, which are somebody's work.
+ * Statements of the service's background work: heartbeats of nodes, published events, deliveries, jobs, and the test
+ * processor. Statements that add an event are not among them: they belong to requests.
  */
 const OWN =
   /"?nodes"?|pgboss|webhook_|security_event_deliveries|"?signing_keys|"?test_|relay_positions|"?position"? >|pg_stat|relpages/;
 
-/** What the service asked of the database and how many passwords it hashed, beside what it answered. */
+/** The response to a request, its statements and the number of passwords that it hashed. */
 export interface Work {
   readonly statements: readonly string[];
   readonly verified: number;
@@ -20,9 +20,9 @@ export interface Work {
 }
 
 /**
- * Watches what requests cost.
- * @param argon2 the library as the service has loaded it, with spies on its functions
- * @returns what one request costs
+ * Measures requests.
+ * @param argon2 the library as loaded by the service, with spies on its functions
+ * @returns measures one request
  */
 export function watchWork(
   { databaseUrl }: Pick<TestService, 'databaseUrl'>,
@@ -42,14 +42,14 @@ export function watchWork(
       text: typeof statement === 'string' ? statement : (statement as { text: string }).text,
     }));
     return {
-      // Services of other files may still be running in this process.
+      // Services of other files may still run in this process.
       statements: ofRequests(requested, before, database),
       verified: vi.mocked(argon2.verify).mock.calls.length,
       hashed: vi.mocked(argon2.hash).mock.calls.length,
       response: {
         status,
         body: { ...body, timestamp: '', request_id: '' },
-        // The allowance goes down from one request to the next.
+        // RateLimit headers change from one request to the next, so values do not count.
         headers: [...headers.keys()],
         length: headers.get('content-length'),
       },
@@ -57,14 +57,14 @@ export function watchWork(
   };
 }
 
-/** @throws when the sends are not the same work */
+/** @throws if the requests cause different work */
 export async function expectSameWork(
   workOf: (send: () => Promise<ApiResponse<object>>) => Promise<Work>,
   sends: Readonly<Record<string, () => Promise<ApiResponse<object>>>>,
   refusal: { readonly status: number; readonly code: string },
 ): Promise<Work> {
   const works = new Map<string, Work>();
-  // A second time, because connections and statements are prepared at the first.
+  // A second round, because the first prepares connections and statements.
   for (let round = 0; round < 2; round += 1)
     for (const [name, send] of Object.entries(sends)) works.set(name, await workOf(send));
   const [first] = works.values();
@@ -80,9 +80,9 @@ interface RecordedRequest {
 }
 
 /**
- * What a request asked of a database. A transaction of the service's own goes as a whole, and so does one that began before
- * the request or is not over after it.
- * @param before how many statements there were before the request
+ * The statements of a request. Transactions of background work are left out as a whole, and so are those that began
+ * before the request or ended after it.
+ * @param before the number of earlier statements
  */
 function ofRequests(requested: readonly RecordedRequest[], before: number, database: string): string[] {
   const kept = new Set<RecordedRequest>();

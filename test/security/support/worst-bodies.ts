@@ -1,25 +1,25 @@
 import { resolve, shapeOf, type ContractOperation, type ContractSchema } from '../../contract/operations.ts';
 
-/** What is repeated where text may stand: each has been the worst case of some pattern or normalization. */
+/** Repeated in texts. Each has been the worst case of some pattern or normalization. */
 const PIECES = ['a', '@.', ' ', '.', '-', '"', '\\', '%', '\u0301', '\ufdfa', '\u{1f600}', 'a.'];
-/** Of those, what is tried in each member alone. */
+/** Those that are tried in each member alone. */
 const SHORT_PIECES = ['a', '@.', ' ', '.', '\u0301', '\ufdfa'];
-/** As long as a text is where the contract names no limit. */
+/** The length of texts without a limit in the contract. */
 const NO_LIMIT = 16_384;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A body that is as bad as its operation allows. */
+/** The worst body that an operation accepts. */
 export interface WorstBody {
   readonly name: string;
   readonly text: string;
 }
 
-/** Text of a piece, of a length in UTF-16 units. */
+/** A piece repeated to a length in UTF-16 units. */
 export const repeated = (piece: string, length: number) =>
   piece.repeat(Math.max(1, Math.floor(length / piece.length)));
 
-/** JSON of a shape, of a length at the most. */
+/** JSON of every shape, up to a length. */
 function shapes(length: number): readonly WorstBody[] {
   const list = (item: string) => `[${repeated(`${item},`, length - item.length - 8)}${item}]`;
   const nested = (open: string, close: string) => {
@@ -31,12 +31,12 @@ function shapes(length: number): readonly WorstBody[] {
   const text = (escape: string) => `"${repeated(escape, length - 8)}"`;
   return [
     { name: 'nested lists', text: nested('[', ']') },
-    { name: 'lists that are not closed', text: '['.repeat(length - 8) },
+    { name: 'unclosed lists', text: '['.repeat(length - 8) },
     { name: 'nested objects', text: nested('{"":', '}') },
     { name: 'nested lists of objects', text: nested('[{"":', '}]') },
     { name: 'members', text: members((index) => index.toString(36), 9) },
-    { name: 'members that are numbers', text: members((index) => `${index * 7919}`, 14) },
-    { name: 'a member again and again', text: members(() => 'a', 6) },
+    { name: 'numeric members', text: members((index) => `${index * 7919}`, 14) },
+    { name: 'a repeated member', text: members(() => 'a', 6) },
     ...['{}', '[]', '""', '0', 'null', '{"a":0}', '1e400', '"\\u0000"'].map((item) => ({
       name: `a list of ${item}`,
       text: list(item),
@@ -49,12 +49,12 @@ function shapes(length: number): readonly WorstBody[] {
   ];
 }
 
-/** Bodies of every shape, which are read before anything is known of an operation. @param limit in bytes */
+/** Bodies of every shape, which are parsed before the operation matters. @param limit in bytes */
 export function worstShapes(limit: number): readonly WorstBody[] {
   return shapes(limit).map(({ name, text }) => ({ name: `the body is ${name}`, text }));
 }
 
-/** Bodies of an operation that takes JSON. @param example one that it accepts @param limit in bytes */
+/** Bodies of an operation that takes JSON. @param example a valid one @param limit in bytes */
 export function worstBodies(
   { requestBody }: ContractOperation,
   example: Members,
@@ -67,7 +67,7 @@ export function worstBodies(
   const texts = fields.filter(([, { type }]) => type === 'string').map(([name]) => name);
   const lists = fields.filter(([, { type }]) => type === 'array');
   const rest = JSON.stringify(example).slice(1, -1);
-  const beside = (member: string, value: string) =>
+  const withMember = (member: string, value: string) =>
     rest === '' ? `{"${member}":${value}}` : `{${rest},"${member}":${value}}`;
   const space = limit - Buffer.byteLength(rest) - 200;
   const filled = (piece: string) => {
@@ -79,8 +79,8 @@ export function worstBodies(
   const set = (name: string, value: unknown) => JSON.stringify({ ...example, [name]: value });
   return [
     ...shapes(space).map(({ name, text }) => ({
-      name: `beside the members: ${name}`,
-      text: beside('x', text),
+      name: `an additional member: ${name}`,
+      text: withMember('x', text),
     })),
     ...lists.flatMap(([member]) =>
       shapes(space)
@@ -98,16 +98,16 @@ export function worstBodies(
           ? (item.enum?.[0] ?? `${index}`.padStart(item.maxLength ?? 64, 'a'))
           : ((example[member] as readonly unknown[] | undefined)?.[0] ?? {});
       const list = Array.from({ length: maxItems }, (_, index) => value(index));
-      return [{ name: `${member} has as many as it may`, text: set(member, list) }];
+      return [{ name: `${member} has the most items`, text: set(member, list) }];
     }),
     ...PIECES.map((piece) => ({
-      name: `all texts are ${JSON.stringify(piece)} as often as they fit`,
+      name: `all texts repeat ${JSON.stringify(piece)}`,
       text: JSON.stringify(filled(piece)),
     })),
     ...texts.flatMap((member) => {
       const { maxLength = NO_LIMIT } = properties[member] ? (resolve(properties[member]) as Field) : {};
       return SHORT_PIECES.map((piece) => ({
-        name: `${member} is ${JSON.stringify(piece)} as often as it may be`,
+        name: `${member} repeats ${JSON.stringify(piece)}`,
         text: set(member, repeated(piece, Math.min(maxLength, NO_LIMIT))),
       }));
     }),

@@ -1,9 +1,9 @@
 import { repeated, type WorstBody } from './worst-bodies.ts';
 
-/** What is repeated in the fields of forms: each is the worst case of some decoding, pattern or split. */
+/** Repeated in the fields of forms. Each is the worst case of some decoding, pattern or split. */
 const PIECES = ['a', '+', '%41', '%20', '%EF%B7%BA', '%CC%81', '@.', '.', '-', '%25', '%22', '%0A', 'a%20'];
 
-/** Forms that are as bad as their route allows. @param fields that it reads @param limit in bytes */
+/** The worst forms for a route. @param fields that it reads @param limit in bytes */
 export function worstForms(
   fields: readonly string[],
   values: Readonly<Record<string, string>>,

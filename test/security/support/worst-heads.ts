@@ -1,15 +1,15 @@
 import type { ContractOperation } from '../../contract/operations.ts';
 import { repeated } from './worst-bodies.ts';
 
-/** What is left of the 16 KiB that the head of a request may have. */
+/** The space for one value in the 16 KiB of the head of a request. */
 const LONGEST = 15_000;
 
-/** A difference from a request that an operation takes. */
+/** A change of a valid request. */
 export interface WorstHead {
   readonly name: string;
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the last segment of the path. */
+  /** Replaces the last segment of the path. */
   readonly segment?: string;
 }
 
@@ -33,7 +33,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   ['mcp-protocol-version', ['1']],
 ];
 
-/** Long queries, paths and headers that every operation reads. */
+/** Long queries, paths and headers for an operation. */
 export function worstHeads({ parameters, path }: ContractOperation): readonly WorstHead[] {
   const inQuery = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   const long = (piece: string) =>
@@ -43,17 +43,17 @@ export function worstHeads({ parameters, path }: ContractOperation): readonly Wo
       name: 'as many parameters as fit',
       query: `?${Array.from({ length: 2_500 }, (_, i) => `${i.toString(36)}=`).join('&')}`,
     },
-    { name: 'one parameter as often as it fits', query: `?${repeated('a&', LONGEST)}` },
+    { name: 'one repeated parameter', query: `?${repeated('a&', LONGEST)}` },
     { name: 'a query of percent signs', query: `?${repeated('%', LONGEST)}` },
     ...inQuery.flatMap((name) => [
-      { name: `${name} as often as it fits`, query: `?${repeated(`${name}=a&`, LONGEST)}` },
+      { name: `repeated ${name}`, query: `?${repeated(`${name}=a&`, LONGEST)}` },
       ...['a', '.', ' ', '\ufdfa', '"', '-'].map((piece) => ({
-        name: `${name} of ${JSON.stringify(piece)} as often as it fits`,
+        name: `${name} of repeated ${JSON.stringify(piece)}`,
         query: `?${name}=${long(piece)}`,
       })),
     ]),
     ...(path.endsWith('}') ? ['a', '%41', '.', '%EF%B7%BA', '%', ';'] : []).map((piece) => ({
-      name: `a path that ends with ${piece} as often as it fits`,
+      name: `a path that ends with repeated ${piece}`,
       segment: repeated(piece, LONGEST),
     })),
     { name: 'a long token', headers: { authorization: `Bearer ${repeated('a', LONGEST)}` } },
@@ -62,7 +62,7 @@ export function worstHeads({ parameters, path }: ContractOperation): readonly Wo
   ];
 }
 
-/** Headers that are read before anything is known of an operation: the same for all of them. */
+/** Headers that are parsed before the operation matters. */
 export function worstHeaders(): readonly WorstHead[] {
   const named = [
     ...HEADERS,

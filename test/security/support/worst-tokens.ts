@@ -3,8 +3,8 @@ import { repeated, worstShapes, type WorstBody } from './worst-bodies.ts';
 const encode = (json: string) => Buffer.from(json).toString('base64url');
 
 /**
- * JWTs that are as bad as their length allows.
- * @param issuer whom they claim to be from
+ * The worst JWTs of a length.
+ * @param issuer their `iss`
  * @param limit in characters
  */
 export function worstTokens(issuer: string, limit: number): readonly WorstBody[] {

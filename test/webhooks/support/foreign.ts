@@ -8,8 +8,7 @@ const NOWHERE = 'http://8.8.8.8/';
 const ABSENT = { app: 'app_01kazm4q7ffx8v5t2w9y3b6n1c', webhook: 'whk_01kazmd4p1e6rvk3s5t7w9x1yz' };
 
 /**
- * Expects that an operation on an endpoint makes no difference between what is absent and what belongs to somebody else: the
- * application's developer, or another application.
+ * Expects that an operation treats an endpoint of another developer or application like one that does not exist.
  * @param parts what follows the endpoint in the path
  */
 export async function expectForeignAbsent(

@@ -3,17 +3,17 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { atFileEnd } from '../../support/at-file-end.ts';
 
-/** One request that a receiver got. */
+/** A request to a receiver. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** What a webhook tells. */
+  /** The message of a webhook. */
   readonly message: { readonly id: string; readonly type: string; readonly data: Record<string, unknown> };
 }
 
 const NO_MESSAGE = { id: '', type: '', data: {} };
 
-/** How a receiver answers: with a status, or as it likes. */
+/** The response of a receiver: a status, or a function that writes it. */
 export type Behavior = number | ((response: ServerResponse, received: Received) => void);
 
 export interface Receiver {
@@ -22,11 +22,11 @@ export interface Receiver {
   readonly received: Received[];
   /** Ids of the events of a type, in the order of arrival. */
   ids(type?: string): string[];
-  /** How it answers from now on. */
+  /** Changes the response. */
   respond(behavior: Behavior): void;
 }
 
-/** A local HTTP server for the calling test file, which keeps what it receives and answers 204. */
+/** A local HTTP server for the calling test file, which keeps requests and responds with 204. */
 export async function startReceiver(behavior: Behavior = 204): Promise<Receiver> {
   const received: Received[] = [];
   let current = behavior;

@@ -43,7 +43,7 @@ export function deleteReceiver(api: Api, caller: Caller, receiverId: string): Pr
   return api.call('DELETE', `${RECEIVERS}/${receiverId}`, undefined, { token: caller.token });
 }
 
-/** A developer with a token that outlives days that a test lets pass. */
+/** A developer with a token that lasts for days. */
 export async function newLastingDeveloper(api: Api): Promise<Developer> {
   const developer = await newDeveloper(api);
   const wanted = { name: 'lasting', scopes: ['read', 'write', 'auth:dev'] };
@@ -51,7 +51,7 @@ export async function newLastingDeveloper(api: Api): Promise<Developer> {
   return { ...developer, token: body.token };
 }
 
-/** That an agent was revoked, which no issuer had asserted unless told. */
+/** The revocation of an agent, which is not an asserted one by default. */
 export function revocationOf(
   { clock }: Pick<TestService, 'clock'>,
   { developerId }: Pick<Developer, 'developerId'>,
@@ -68,8 +68,8 @@ export function revocationOf(
   };
 }
 
-/** Tells that an agent was revoked. */
-export async function tell(
+/** Publishes the revocation of an agent. */
+export async function publishRevocation(
   service: Pick<TestService, 'clock' | 'database' | 'services'>,
   developer: Pick<Developer, 'developerId'>,
   fields: Partial<Revocation> = {},
@@ -79,7 +79,7 @@ export async function tell(
   return revocation;
 }
 
-/** What a receiver that trusts the issuer makes of a token. @throws unless it is right in everything */
+/** The claims of a token, verified like a receiver does. @throws unless all of it is valid */
 export function verify(
   { services, baseUrl, clock }: Pick<TestService, 'services' | 'baseUrl' | 'clock'>,
   { body }: Pick<Received, 'body'>,
@@ -96,12 +96,12 @@ export function verify(
   });
 }
 
-/** The ids of the tokens that were received, in the order of arrival. */
+/** The ids of the received tokens, in the order of arrival. */
 export function jtis(received: readonly Received[]): (string | undefined)[] {
   return received.map(({ body }) => decodeJwt(body).jti);
 }
 
-/** The agents that were told of, in the order of arrival. */
+/** The agents in the received tokens, in the order of arrival. */
 export function agentsOf(received: readonly Received[]): unknown[] {
   return received.flatMap(({ body }) => {
     const { events } = decodeJwt<{ events: Record<string, { agent_id: string }> }>(body);

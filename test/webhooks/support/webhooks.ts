@@ -4,14 +4,14 @@ import type { App } from '../../support/fixtures.ts';
 
 export type Schemas = components['schemas'];
 
-/** Receivers of tests listen there. */
+/** Receivers of tests listen on loopback addresses. */
 export const LOOPBACK = { WEBHOOK_NETWORKS: '127.0.0.0/8' };
 
 export type NewWebhook = Schemas['CreateWebhookResult'];
 
 type Caller = Pick<App, 'app_id' | 'token'>;
 
-/** Where the endpoints of an application are, and what belongs to one of them. */
+/** The path of an application's endpoints, or below one of them. */
 export function pathOf({ app_id }: Pick<App, 'app_id'>, ...parts: string[]): string {
   return [`/api/v2/dev/apps/${app_id}/webhooks`, ...parts].join('/');
 }
@@ -27,7 +27,7 @@ export function callWebhooks<Body = Record<string, unknown>>(
   return api.call<Body>(method, pathOf(app, ...parts), body, { token: app.token });
 }
 
-/** Adds an endpoint that is told of everything. */
+/** Adds an endpoint that receives all events. */
 export async function newWebhook(
   api: Api,
   app: Caller,
@@ -63,7 +63,7 @@ export async function getDelivery(
   return (await callWebhooks<Schemas['WebhookDeliveryDetailsResult']>(api, app, 'GET', parts)).body;
 }
 
-/** The application with a token that outlives days that a test lets pass. */
+/** The application with a token that lasts for days. */
 export async function withLastingToken<Application extends App>(
   api: Api,
   app: Application,
@@ -75,7 +75,7 @@ export async function withLastingToken<Application extends App>(
   return { ...app, token: body.token };
 }
 
-/** Makes an event of the type `ban.created` happen. */
+/** Causes an event of the type `ban.created`. */
 export async function happen(api: Api, app: Caller, address = '203.0.113.1'): Promise<void> {
   const ban = { kind: 'network', network: address };
   const { status } = await api.post(`/api/v2/dev/apps/${app.app_id}/bans`, ban, { token: app.token });
