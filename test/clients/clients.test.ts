@@ -42,7 +42,7 @@ const FORGERIES: Record<string, (body: Body, call: Call) => Body | string> = {
     signed(result, { ...call, text: `${call.text} ` }),
   'with a member changed': (body) => ({ ...body, status: 'Success' }),
   'with a member added': (body) => ({ ...body, subscription_tier: 'VIP' }),
-  'with a member given twice': (body) => JSON.stringify(body).replace(/}$/, ',"token":"forged"}'),
+  'with a duplicate member': (body) => JSON.stringify(body).replace(/}$/, ',"token":"forged"}'),
   'with a number where null was signed': ({ signature: _, ...result }, call) =>
     JSON.stringify(signed({ ...result, limit: null }, call)).replace('null', '1e999'),
 };
@@ -59,7 +59,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
   const demo = (baseUrl: string) => client('demo', baseUrl, APP.app_id, APP.secret, ...USER);
 
   describe('test vectors', () => {
-    /** Its outcome with vectors of which the last is changed. */
+    /** The result of the test vectors after a change of the last one. */
     async function withLastVector(change: (vector: Vector) => Body) {
       const { vectors, grace } = JSON.parse(await readFile(VECTORS, 'utf8')) as Vectors;
       const file = join(await temporaryFolder(), 'vectors.json');
@@ -68,7 +68,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       return client('vectors', file);
     }
 
-    test('all agree', async () => {
+    test('all pass', async () => {
       const { vectors } = JSON.parse(await readFile(VECTORS, 'utf8')) as { vectors: Vector[] };
       expect(await client('vectors', VECTORS)).toEqual({
         code: 0,
@@ -88,12 +88,12 @@ describe.each(clients)('$name', ({ missing, build }) => {
       ['result', ({ result }: Vector) => ({ result: { ...result, valid: false } })],
       ['jcs', ({ jcs }: Vector) => ({ jcs: ` ${jcs}` })],
       ['signature_v2', ({ signature_v2 }: Vector) => ({ signature_v2: flip(signature_v2) })],
-    ])('a changed %s is noticed, also in the last vector', async (_, change) => {
+    ])('a changed %s fails, even in the last vector', async (_, change) => {
       const outcome = await withLastVector((vector) => ({ ...vector, ...change(vector) }));
       expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\S/) });
     });
 
-    test.each(['may_run', 'wait'])('a changed %s of the grace is noticed', async (member) => {
+    test.each(['may_run', 'wait'])('a changed %s of the grace period fails', async (member) => {
       const { vectors, grace } = JSON.parse(await readFile(VECTORS, 'utf8')) as Vectors;
       const step = grace[1]!.steps[1]!;
       if (member === 'may_run') step.may_run = !step.may_run;
@@ -103,14 +103,14 @@ describe.each(clients)('$name', ({ missing, build }) => {
       expect(await client('vectors', file)).toMatchObject({ code: 1, stdout: '' });
     });
 
-    test('no vectors are no agreement', async () => {
+    test('an empty list of vectors fails', async () => {
       const file = join(await temporaryFolder(), 'vectors.json');
       await writeFile(file, '{"vectors":[]}');
       expect(await client('vectors', file)).toMatchObject({ code: 1, stdout: '' });
     });
   });
 
-  describe('against a stand-in', () => {
+  describe('against a stub server', () => {
     test('logs in, verifies, logs out, and is refused afterwards', async () => {
       const { baseUrl, calls } = await startStandIn();
       const { code, stdout, stderr } = await demo(`${baseUrl}/`);
@@ -164,7 +164,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       expect((await demo(baseUrl)).stderr).toMatch(/^RESPONSE_SIGNATURE_INVALID: /);
     });
 
-    test('takes no verification of another moment', async () => {
+    test('rejects a verification from another time', async () => {
       let first: Body | undefined;
       const { baseUrl } = await startStandIn((response, { operation }) => {
         if (operation !== 'verify-session') return response;
@@ -182,7 +182,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       ['false', { valid: false }],
       ['a string', { valid: 'true' }],
       ['absent', {}],
-    ])('takes no verification in which valid is %s', async (_, valid) => {
+    ])('rejects a verification in which valid is %s', async (_, valid) => {
       const { baseUrl } = await startStandIn(
         forging('verify-session', (_body, call) =>
           signed({ status: 'success', user_id: 'usr_1', ...valid }, call),
@@ -209,7 +209,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       });
     });
 
-    test('follows no redirection', async () => {
+    test('does not follow redirects', async () => {
       const elsewhere = await startStandIn();
       const location = `${elsewhere.baseUrl}/api/v2/client/login`;
       const { baseUrl } = await startStandIn(() => ({ status: 307, body: '', headers: { location } }));
@@ -253,7 +253,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
       const guard = (baseUrl: string, checks: number) =>
         client('guard', baseUrl, APP.app_id, APP.secret, SESSION, 'a-machine', String(checks));
       const started = /^started: next check in (3|4|5|6|7|8|9)\d\d s\r?\n/;
-      /** A service that is replaced by another from its second call. */
+      /** A service that is replaced with another one from its second call. */
       const later =
         (response: StandInResponse) => (right: StandInResponse, _call: Call, calls: readonly Call[]) =>
           calls.length > 1 ? response : right;
@@ -275,22 +275,19 @@ describe.each(clients)('$name', ({ missing, build }) => {
         });
       });
 
-      test.each([429, 503, 500])(
-        'does not start on a %i, however long the wait it requests',
-        async (status) => {
-          const problem = { code: 'SERVICE_UNAVAILABLE', detail: 'Later.' };
-          const { baseUrl } = await startStandIn(() => ({ status, body: problem, headers: YEARS_31 }));
-          expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
-        },
-      );
+      test.each([429, 503, 500])('does not start on a %i, regardless of its Retry-After', async (status) => {
+        const problem = { code: 'SERVICE_UNAVAILABLE', detail: 'Later.' };
+        const { baseUrl } = await startStandIn(() => ({ status, body: problem, headers: YEARS_31 }));
+        expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
+      });
 
-      test('does not start for an emulator that knows no secret', async () => {
+      test('does not start with an emulator that does not have the secret', async () => {
         const body = { status: 'success', valid: true, user_id: 'usr_1', signature: '0'.repeat(64) };
         const { baseUrl } = await startStandIn(() => ({ status: 200, body }));
         expect(await guard(baseUrl, 3)).toMatchObject({ code: 1, stdout: '' });
       });
 
-      test('once started, believes a Retry-After of 31 years for 300 seconds', async () => {
+      test('once started, waits 300 seconds for a Retry-After of 31 years', async () => {
         const { baseUrl } = await startStandIn(later({ status: 503, body: '', headers: YEARS_31 }));
         const { code, stdout } = await guard(baseUrl, 1);
         expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(started) });
@@ -317,7 +314,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
   });
 });
 
-/** Another hexadecimal digit at the end. */
+/** Replaces the last hexadecimal digit. */
 function flip(hex: unknown): string {
   const text = String(hex);
   return text.slice(0, -1) + (text.endsWith('0') ? '1' : '0');
@@ -329,7 +326,7 @@ function forging(wanted: string, forge: (body: Body, call: Call) => Body | strin
     call.operation === wanted ? { ...response, body: forge(response.body as Body, call) } : response;
 }
 
-/** A service by whose clock timestamps are too far off. @param skew how far they may be, in milliseconds */
+/** A service whose clock refuses timestamps. @param skew the accepted difference in milliseconds */
 function outOfTime(now: () => number, skew = 300_000) {
   return (response: StandInResponse, { timestamp }: Call): StandInResponse => {
     const present = now();

@@ -10,7 +10,7 @@ import { clients, run } from './support/clients.ts';
 
 const service = await startTestService();
 
-/** Sets the clock of the service to the machine's, by which the clients sign, and so much further. */
+/** Sets the clock of the service ahead of the machine's, which the clients use. */
 function setClock(ahead: number): void {
   service.clock.advance(Date.now() + ahead - service.clock.now().getTime());
 }
@@ -82,7 +82,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
   test('does not run behind a relay that holds a license and no secret', async () => {
     setClock(0);
     const relayed = await newApp(service.api);
-    // The client is safe by itself, regardless of how the application treats unsigned requests.
+    // The client is safe regardless of how the application treats unsigned requests.
     await relayed.patch({ bind_responses: false });
     const [license_key] = await relayed.keys(1);
     const url = await startRelay({ app_id: relayed.app_id, license_key, hwid: newHwid() });
@@ -94,7 +94,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     });
   });
 
-  test('on a machine whose clock is a day behind', async () => {
+  test('works on a machine whose clock is a day behind', async () => {
     setClock(DAY);
     const { username, password, hwid } = await newUser(service.api, app);
     expect(await client('demo', username, password, hwid)).toMatchObject({ code: 0, stderr: '' });

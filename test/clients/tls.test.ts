@@ -7,7 +7,7 @@ import { APP, startStandIn } from './support/stand-in.ts';
 
 const openssl = await run('openssl', ['version']);
 
-/** Makes a certificate for a name of the host, which is its own authority. */
+/** Creates a self-signed certificate for a name of the host. */
 async function identityOf(name: string) {
   const folder = await temporaryFolder();
   const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -39,7 +39,7 @@ describe.runIf(openssl.code === 0).each(clients)('$name over TLS', ({ missing, b
   let command: readonly string[];
   beforeAll(async () => void (command = await build()), 180_000);
 
-  /** @param trusted the file of the authority that the client trusts besides those of the machine */
+  /** @param trusted the file of an additional authority that the client trusts */
   const demo = (baseUrl: string, trusted?: string) =>
     run(
       command[0]!,
@@ -51,20 +51,20 @@ describe.runIf(openssl.code === 0).each(clients)('$name over TLS', ({ missing, b
       },
     );
 
-  test('speaks to a host of a known authority', async () => {
+  test('connects to a host with a certificate of a trusted authority', async () => {
     const identity = await identityOf('localhost');
     const { baseUrl, calls } = await startStandIn(undefined, identity);
     expect(await demo(baseUrl, identity.certFile)).toMatchObject({ code: 0, stderr: '' });
     expect(calls).toHaveLength(4);
   });
 
-  test('sends nothing to a host of an unknown authority', async () => {
+  test('sends nothing to a host with a certificate of an unknown authority', async () => {
     const { baseUrl, calls } = await startStandIn(undefined, await identityOf('localhost'));
     expect(await demo(baseUrl)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\S/) });
     expect(calls).toEqual([]);
   });
 
-  test('sends nothing to a host of another name', async () => {
+  test('sends nothing to a host with another name', async () => {
     const identity = await identityOf('elsewhere.example');
     const { baseUrl, calls } = await startStandIn(undefined, identity);
     expect(await demo(baseUrl, identity.certFile)).toMatchObject({ code: 1, stdout: '' });

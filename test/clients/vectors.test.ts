@@ -50,7 +50,7 @@ describe.each(vectors)('$name', (vector) => {
   });
 });
 
-test('no two vectors are alike', () => {
+test('all vectors differ', () => {
   for (const member of [
     'name',
     'x_signature',

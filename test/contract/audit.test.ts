@@ -8,30 +8,30 @@ import { locate, newOwner, queryOf, tokenFor } from './parameters.ts';
 const service = await startTestService();
 const { api } = service;
 
-/** What changes something on the developers' side, or the administrator's. */
+/** Operations that change something for developers or the administrator. */
 const changing = operations.filter(({ method, schemes }) => {
   const logged = ['DeveloperToken', 'ResellerToken', 'AdministratorToken'];
   return logged.includes(schemes.join(' ')) && !['GET', 'HEAD'].includes(method);
 });
 
-/** Operations that leave another number of entries than one. */
+/** Operations that do not write exactly one entry. */
 const OTHERS: Readonly<Record<string, number>> = {
-  // The keys, their price, and the commission.
+  // The keys, their price and the commission.
   createResellerLicenses: 3,
   refundResellerLicense: 3,
-  // What makes the path's variable has set it to the example already: nothing changes.
+  // The variable in the path was created with the example value, so nothing changes.
   setVariable: 0,
   setUserVariable: 0,
 };
 
 test.each(changing.map((operation) => [operation.operationId, operation] as const))(
-  '%s leaves its entry in the audit log, and none when it is refused',
+  '%s writes an entry to the audit log, and none if it is refused',
   async (_id, operation) => {
     const owner = await newOwner(api);
     const database = await connectTo(service.databaseUrl);
     const entries = async () => {
       const { rows } = await database.query<{ action: string }>(
-        // Events of payments change more, a moment later, in the name of the service.
+        // Payment events change more asynchronously, with the service as the actor.
         `select action from audit_log where developer_id in ($1, 'administrator') and actor_kind <> 'service'
          order by audit_id`,
         [owner.developer.developerId],

@@ -21,7 +21,7 @@ import {
   type Owner,
 } from './parameters.ts';
 
-/** What may be done without a bearer token. An operation of the developers' side never joins it. */
+/** Operations without a bearer token. Operations of developers must never be added. */
 const OPEN = [
   'getHealth',
   'loginUserV2',
@@ -39,12 +39,12 @@ const OPEN = [
   'verifySandboxSession',
   'registerDeveloper',
   'loginDeveloper',
-  // By who reads the mail of the account.
+  // Authorized by access to the account's mail.
   'requestPasswordReset',
   'resetDeveloperPassword',
-  // By the credentials in its body.
+  // Authorized by the credentials in its body.
   'resetHwid',
-  // What the developer has made public; the rest needs a session.
+  // Public variables and files. The others need a session.
   'listClientVariables',
   'getClientVariable',
   'listClientFiles',
@@ -52,11 +52,11 @@ const OPEN = [
   // Callers that have not paid get the price.
   'getPaymentChallenge',
   'accessAsAgent',
-  // By what is in their bodies: nothing yet, a claim token, a credential or a signed event.
+  // Authorized by the body: nothing yet, a claim token, a credential or a signed event.
   'registerAgent',
   'claimAgent',
   'revokeAgent',
-  // By the signature of the payment processor.
+  // Authorized by the signature of the payment processor.
   'receivePaymentEvent',
 ];
 
@@ -95,7 +95,7 @@ const ofAgents = guarded.filter(({ schemes }) => schemes.includes('AgentToken'))
 const ofAdministrators = guarded.filter(({ schemes }) => schemes.includes('AdministratorToken'));
 const ofSessions = operations.filter(({ schemes }) => schemes.includes('SessionToken'));
 
-/** Sends a body in the media type of its operation; the contract's example by default. */
+/** Sends a body, by default the contract's example, in the media type of its operation. */
 const call = (
   { method, requestBody }: ContractOperation,
   headers: Record<string, string>,
@@ -106,7 +106,7 @@ const call = (
     headers: { ...(requestBody && { 'content-type': requestBody.mediaType }), ...headers },
   });
 
-/** Refused for its token: those of sessions say more exactly why. */
+/** Expects a refusal of the token. Refusals of session tokens have more specific codes. */
 function expectRefused(response: ApiResponse, { schemes }: ContractOperation): void {
   expect(response.status).toBe(401);
   if (!schemes.includes('SessionToken')) {
@@ -117,7 +117,7 @@ function expectRefused(response: ApiResponse, { schemes }: ContractOperation): v
   }
 }
 
-test('what needs no token is in the list, and nothing of the developers is', () => {
+test('all operations without a token are listed, and none of them is for developers', () => {
   const open = operations.filter(({ bearer }) => !bearer);
   expect(open.map(({ operationId }) => operationId).filter((id) => !OPEN.includes(id))).toEqual([]);
   const there = operations.map(({ path }) => path);
@@ -126,7 +126,7 @@ test('what needs no token is in the list, and nothing of the developers is', () 
   expect(dev).toEqual(known.map((name) => `/api/v2/dev/${name}`).filter((path) => there.includes(path)));
 });
 
-test('every operation is of a kind that is tried here', () => {
+test('every security scheme is tested here', () => {
   for (const { operationId, schemes } of operations) {
     const known = [
       '',
@@ -150,7 +150,7 @@ test('every operation is of a kind that is tried here', () => {
   expect(tried.flat().length).toBe(guarded.length);
 });
 
-test("the administrator's operations are those below its path, and demand no scope", () => {
+test("the administrator's operations are those below /admin/, and require no scope", () => {
   const below = operations.filter(({ path }) => path.startsWith('/api/v2/admin/'));
   expect(below.length).toBeGreaterThan(5);
   expect(ofAdministrators).toEqual(below);
@@ -162,7 +162,7 @@ test("the administrator's operations are those below its path, and demand no sco
   }
 });
 
-test('what needs a token says so in its statuses and codes, and which scopes it demands', () => {
+test('operations with a token declare its statuses, codes and scopes', () => {
   for (const { operationId, schemes, scopes, codes, responses } of guarded) {
     if (schemes.includes('SessionToken')) continue;
     expect(codes, operationId).toContain('UNAUTHORIZED');
@@ -181,9 +181,9 @@ test('what needs a token says so in its statuses and codes, and which scopes it 
   }
 });
 
-// A payment is not a token: the response to any other credential is the price.
+// Operations with payment refuse any other credential with the price, so they are not included.
 describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !schemes.includes('Payment'))))(
-  '%s refuses tokens that are none of its own',
+  '%s refuses other tokens',
   (_operationId, operation) => {
     const { token } = developer;
     const forSessions = operation.schemes.includes('SessionToken');
@@ -197,7 +197,7 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
       ['with another scheme', { authorization: `Basic ${token}` }],
       ['with a bare token', { authorization: token }],
       ['with two tokens', { authorization: `Bearer ${token}, Bearer ${token}` }],
-      ['with a token and more behind it', { authorization: `Bearer ${token} x` }],
+      ['with a token and more after it', { authorization: `Bearer ${token} x` }],
       ['with a token in the query only', {}],
     ])('%s', async (how, headers) => {
       // Where a token is optional, a header without a token counts as no token.
@@ -217,8 +217,8 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
       ['an API token that was revoked', () => revoked.token],
       ['an API token that has expired', () => short.token],
       ["an agent's that has expired", () => expiredAgent],
-      ['an API token that never was', () => `lkd_${randomBytes(32).toString('base64url')}`],
-      ["a reseller's token that never was", () => `lkr_${randomBytes(32).toString('base64url')}`],
+      ['an API token that was never issued', () => `lkd_${randomBytes(32).toString('base64url')}`],
+      ["a reseller's token that was never issued", () => `lkr_${randomBytes(32).toString('base64url')}`],
       ...(forSessions
         ? []
         : ([
@@ -253,7 +253,7 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
       expectRefused(await call(operation, headers, examplePath(operation.path)), operation);
     });
 
-    test('before anything about the request itself is said', async () => {
+    test('before it validates the request', async () => {
       const authorization = { authorization: 'Bearer nonsense' };
       const path = examplePath(operation.path);
       const responses = [await call(operation, authorization, await locate(owner, operation.path))];
@@ -269,58 +269,55 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
   },
 );
 
-/** The developer whose token is tried: a disposable one for operations that end sessions. */
+/** The developer whose token is used: a disposable one for operations that end sessions. */
 const makerFor = async ({ operationId }: ContractOperation) =>
   operationId === 'endDeveloperSessions' ? newDeveloper(api) : stranger.developer;
 
-describe.each(named([...ofDevelopers, ...ofResellers]))(
-  '%s holds the scopes of a token',
-  (_id, operation) => {
-    const demanded = operation.scopes;
+describe.each(named([...ofDevelopers, ...ofResellers]))('%s requires its scope', (_id, operation) => {
+  const demanded = operation.scopes;
 
-    test.each(SCOPES)('%s', async (scope) => {
-      // The path is well-formed but does not exist: an admitted request changes nothing.
-      const path = examplePath(operation.path);
-      let token: string;
-      if (operation.schemes.includes('DeveloperToken'))
-        token = (await newApiToken(api, await makerFor(operation), [scope])).token;
-      else if (scope === 'read' || scope === 'write') token = await resellerToken(stranger, [scope]);
-      else return;
-      const response = await call(operation, { authorization: `Bearer ${token}` }, path);
-      if (demanded.every((each) => each === scope)) {
-        expect(response.status).not.toBe(401);
-        // It may refuse a scope that the body requests, but not its own.
-        expect(response.body?.['scope']).not.toBe(demanded.join(' '));
-        return;
-      }
-      expect(response.body).toMatchObject({
-        status: 403,
-        code: 'INSUFFICIENT_SCOPE',
-        scope: demanded.join(' '),
-      });
-      expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
-      // Nor is anything said about the request.
-      expect(response.body).not.toHaveProperty('errors');
+  test.each(SCOPES)('%s', async (scope) => {
+    // The path is well-formed but does not exist, so an admitted request changes nothing.
+    const path = examplePath(operation.path);
+    let token: string;
+    if (operation.schemes.includes('DeveloperToken'))
+      token = (await newApiToken(api, await makerFor(operation), [scope])).token;
+    else if (scope === 'read' || scope === 'write') token = await resellerToken(stranger, [scope]);
+    else return;
+    const response = await call(operation, { authorization: `Bearer ${token}` }, path);
+    if (demanded.every((each) => each === scope)) {
+      expect(response.status).not.toBe(401);
+      // The operation may refuse a scope in the body, but not its own.
+      expect(response.body?.['scope']).not.toBe(demanded.join(' '));
+      return;
+    }
+    expect(response.body).toMatchObject({
+      status: 403,
+      code: 'INSUFFICIENT_SCOPE',
+      scope: demanded.join(' '),
     });
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    // Nothing else about the request is revealed.
+    expect(response.body).not.toHaveProperty('errors');
+  });
 
-    test('and says nothing about the body to who lacks one', async () => {
-      if (demanded.length === 0 || !takesJson(operation)) return;
-      const lacking = SCOPES.find((scope) => !demanded.includes(scope))!;
-      const token = operation.schemes.includes('DeveloperToken')
-        ? (await newApiToken(api, stranger.developer, [lacking])).token
-        : await resellerToken(stranger, [lacking]);
-      const response = await call(
-        operation,
-        { authorization: `Bearer ${token}` },
-        examplePath(operation.path),
-        '{',
-      );
-      expect(response.body).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
-    });
-  },
-);
+  test('and does not validate the body without it', async () => {
+    if (demanded.length === 0 || !takesJson(operation)) return;
+    const lacking = SCOPES.find((scope) => !demanded.includes(scope))!;
+    const token = operation.schemes.includes('DeveloperToken')
+      ? (await newApiToken(api, stranger.developer, [lacking])).token
+      : await resellerToken(stranger, [lacking]);
+    const response = await call(
+      operation,
+      { authorization: `Bearer ${token}` },
+      examplePath(operation.path),
+      '{',
+    );
+    expect(response.body).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+  });
+});
 
-test('nothing of that changed anything', async () => {
+test('none of these requests changed anything', async () => {
   expect((await api.init(app.with({}))).status).toBe(200);
   const { body } = await api.call('GET', '/api/v2/dev/apps', undefined, { token: developer.token });
   expect(body['data']).toMatchObject([{ app_id: app.app_id, status_code: 'active', minimum_version: null }]);
@@ -362,7 +359,7 @@ describe.each(named(ofDevelopers.filter(({ path }) => path.includes('{'))))(
       const parts = operation.path.split('/');
       const last = parts.findLastIndex((part) => part.startsWith('{'));
       if (!operation.path.startsWith('/api/v2/dev/apps/{app_id}/') || parts[last] === '{app_id}') return;
-      // Names have no owner: a missing one is created.
+      // Names have no owner: a missing resource is created.
       if (['{name}', '{file_name}'].includes(parts[last]!)) return;
       const absent = await locateAbsent(stranger, operation.path);
       const foreign = absent.split('/');
@@ -372,7 +369,7 @@ describe.each(named(ofDevelopers.filter(({ path }) => path.includes('{'))))(
   },
 );
 
-test('the application is untouched by the stranger', async () => {
+test('the requests of the stranger did not change the application', async () => {
   const { body } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}`, undefined, developer);
   expect(body).toMatchObject({ status_code: 'active', minimum_version: null });
   for (const { path } of ofDevelopers.filter(({ method, path }) => method === 'GET' && path.endsWith('}'))) {
@@ -387,7 +384,7 @@ test('the application is untouched by the stranger', async () => {
 test('the owner is admitted everywhere', async () => {
   const other: Owner = await newOwner(api);
   for (const operation of guarded) {
-    // Another one's token is used up by it.
+    // It ends the token that is used.
     if (operation.operationId === 'logoutDeveloper') continue;
     const token = await tokenFor(other, operation);
     const response = await call(operation, { authorization: `Bearer ${token}` }, examplePath(operation.path));
@@ -396,14 +393,14 @@ test('the owner is admitted everywhere', async () => {
   }
 });
 
-test('every operation without security works without a token, or refuses by its own credentials', async () => {
+test('operations without security do not refuse a missing token', async () => {
   for (const operation of operations.filter(({ bearer }) => !bearer)) {
     const plain = await call(operation, {}, await locate(owner, operation.path));
     expect(plain.body?.['code'], operation.operationId).not.toBe('UNAUTHORIZED');
   }
 });
 
-test('a session of another application opens nothing', async () => {
+test('a session of another application is refused', async () => {
   const foreign = await sessionToken(stranger);
   for (const operation of ofSessions.filter(({ path }) => path.includes('{app_id}'))) {
     const response = await call(

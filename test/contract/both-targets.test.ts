@@ -23,24 +23,24 @@ import { examplePath, locate, newOwner, queryOf, tokenFor } from './parameters.t
 const PROBLEM_JSON = 'application/problem+json';
 
 interface Request {
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly body: unknown;
   readonly token: string | undefined;
-  /** Sends the body, or another one in its place, with the headers that belong to it. */
+  /** Sends the body, or a replacement, with matching headers. */
   send(other?: { readonly body?: unknown; readonly token?: string | undefined }): Promise<ApiResponse>;
-  /** The headers that belong to a body. */
+  /** The headers for a body. */
   headersOf(body: unknown): Record<string, string>;
 }
 
-/** Something that claims to keep the contract. */
+/** An implementation of the contract. */
 interface Target {
   readonly api: Api;
-  /** The contract's example of a request, as this target can take it. */
+  /** The contract's example of a request, adapted to this target. */
   exampleOf(operation: ContractOperation): Promise<Request>;
 }
 
-/** The parts of a request in one. */
+/** Combines the parts of a request. */
 function toRequest(
   api: Api,
   operation: ContractOperation,
@@ -70,7 +70,7 @@ function typeOf(operation: ContractOperation): Record<string, string> {
   };
 }
 
-/** The contract played by Prism, in this process; it ends with the file. */
+/** A mock of the contract by Prism in this process, which ends with the file. */
 async function startMock(): Promise<Target> {
   const server = createServer(await getHttpOperationsFromSpec(structuredClone(contract)), {
     components: { logger: createLogger('mock', { level: 'silent' }) },
@@ -101,14 +101,14 @@ async function startMock(): Promise<Target> {
         token: operation.bearer ? 'any' : undefined,
         headersOf: () => ({
           ...(operation.signature && signature),
-          // The mock looks for a success by itself, and some operations have none.
+          // By default the mock looks for a success, and some operations have none.
           ...(successOf(operation) === undefined && { prefer: 'code=402' }),
         }),
       }),
   };
 }
 
-/** The service itself. Examples get the identifiers of a new application with a user, a session and a key. */
+/** The service. Examples get the identifiers of a new application with a user, a session and a key. */
 async function startReal(): Promise<Target> {
   const service = await startTestService();
   const { api, clock } = service;
@@ -134,7 +134,7 @@ async function startReal(): Promise<Target> {
   };
 }
 
-/** One example an operation: what is refused leaves it as it is. */
+/** Keeps one example per operation: refused requests do not change it. */
 function remembering({ api, exampleOf }: Target): Target {
   const made = new Map<string, Promise<Request>>();
   return {
@@ -164,10 +164,10 @@ describe.each(targets)('%s', (name, { api, exampleOf }) => {
     const content = operation.responses[success]!;
     const mediaType = response.headers.get('content-type')?.split(';')[0];
     expect(mediaType).toBe(Object.keys(content)[0]);
-    // That of a claim is auth.md's.
+    // The status of a claim is defined by auth.md.
     const status = operation.operationId === 'claimAgent' ? 'initiated' : 'success';
     if (mediaType === 'application/json') expect(response.body).toMatchObject({ status });
-    // The call has held status, media type, headers and body against the contract.
+    // The client has already checked the response against the contract.
   });
 
   test.each(withJson)('%s refuses a body that lacks a required member', async (_operationId, operation) => {
@@ -184,7 +184,7 @@ describe.each(targets)('%s', (name, { api, exampleOf }) => {
     const { body, send } = await exampleOf(operation);
     const { properties } = shapeOf(operation.requestBody!.schema);
     for (const member of Object.keys(body as object)) {
-      // What is known to its sender alone has no wrong members, and what takes any value has no wrong one.
+      // The members of a signed token are not in the contract, and members of any type have no wrong values.
       if (Object.keys(properties).length === 0) continue;
       const takesObjects = (properties[member]?.type ?? 'object') === 'object' && !properties[member]?.$ref;
       const wrong = takesObjects ? [['wrong']] : { wrong: true };
@@ -193,28 +193,38 @@ describe.each(targets)('%s', (name, { api, exampleOf }) => {
     }
   });
 
-  test.each(guarded)('%s refuses who has no token', async (_operationId, operation) => {
+  test.each(guarded)('%s refuses a missing token', async (_operationId, operation) => {
     const response = await (await exampleOf(operation)).send({ token: undefined });
     expect(response.status).toBe(401);
     expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(response.body).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  test.each(guarded)('%s responds to a legacy client in the legacy model', async (operationId, operation) => {
-    const { path, body, token } = await exampleOf(operation);
-    // The mock chooses the model only for a forced response; the service by the error.
-    const forced = name === 'the mock' ? { authorization: `Bearer ${token}`, prefer: 'code=401' } : undefined;
-    const response = await fetch(api.baseUrl + path, {
-      method: operation.method,
-      headers: { ...typeOf(operation), accept: 'application/json', ...forced },
-      ...(body !== undefined && { body: toText(body) }),
-    });
-    expectResponse(operationId, response.status, response.headers, await response.json(), 'application/json');
-    expect(response.status).toBe(401);
-  });
+  test.each(guarded)(
+    '%s responds to a legacy client with the legacy model',
+    async (operationId, operation) => {
+      const { path, body, token } = await exampleOf(operation);
+      // The mock chooses the model only for a forced response, the service by the error.
+      const forced =
+        name === 'the mock' ? { authorization: `Bearer ${token}`, prefer: 'code=401' } : undefined;
+      const response = await fetch(api.baseUrl + path, {
+        method: operation.method,
+        headers: { ...typeOf(operation), accept: 'application/json', ...forced },
+        ...(body !== undefined && { body: toText(body) }),
+      });
+      expectResponse(
+        operationId,
+        response.status,
+        response.headers,
+        await response.json(),
+        'application/json',
+      );
+      expect(response.status).toBe(401);
+    },
+  );
 });
 
-describe('the mock gives every declared error in both models', () => {
+describe('the mock returns every declared error in both models', () => {
   const mock = targets[0]![1];
 
   test.each(each)('%s', async (operationId, operation) => {
@@ -240,13 +250,13 @@ describe('the mock gives every declared error in both models', () => {
   });
 });
 
-/** Whether a body without any member is refused by the schema itself. */
+/** Whether the schema refuses an empty object. */
 function needsMembers({ requestBody }: ContractOperation): boolean {
   const schema = JSON.stringify(shapeOf(requestBody!.schema).constraints);
   return /"minProperties"|"anyOf"|"oneOf"/.test(schema);
 }
 
-/** For what is invalid Prism prefers a 422, where one is declared: here that has another meaning. */
+/** Prism prefers a declared 422 for invalid requests. In this contract, it has another meaning. */
 function expectInvalid(
   name: string,
   { responses }: ContractOperation,
@@ -266,7 +276,7 @@ function toText(body: unknown): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** Holds a response against our validators: Prism's accept `application/json` for `application/problem+json`. */
+/** Validates a response with our validators: Prism's accept `application/json` for `application/problem+json`. */
 function expectResponse(
   operationId: string,
   status: number,

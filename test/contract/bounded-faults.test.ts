@@ -6,7 +6,7 @@ import { operations, resolve, shapeOf, takesJson, type ContractSchema } from './
 
 const { api } = await startTestService();
 const MANY = 40_000;
-/** Loops of a validator may each find so many and a few more. */
+/** The limit of one loop in a validator. The number of errors may exceed it slightly. */
 const BOUND = 10_000;
 
 interface List {
@@ -21,9 +21,9 @@ const lists: readonly List[] = operations.filter(takesJson).flatMap(({ operation
     .map(([member]) => ({ operationId, member }));
 });
 
-test('there are lists to look at', () => expect(lists.length).toBeGreaterThan(8));
+test('the contract has lists', () => expect(lists.length).toBeGreaterThan(8));
 
-test.each(lists)('$operationId stops to collect the faults of $member', ({ operationId, member }) => {
+test.each(lists)('$operationId limits the faults of $member', ({ operationId, member }) => {
   for (const item of [{}, '', null, [], 0]) {
     const requestBody = { [member]: Array.from({ length: MANY }, () => item) };
     const parts = { path: {}, query: {}, header: {}, cookie: {}, requestBody };
@@ -35,7 +35,7 @@ test.each(lists)('$operationId stops to collect the faults of $member', ({ opera
   }
 });
 
-test('stops to collect query parameters that an operation does not have', () => {
+test('limits the faults of unknown query parameters', () => {
   // As many as fit into the head of a request.
   const query = Object.fromEntries(Array.from({ length: 8_000 }, (_, index) => [`p${index}`, '']));
   for (const { operationId } of operations) {
@@ -47,7 +47,7 @@ test('stops to collect query parameters that an operation does not have', () => 
   }
 });
 
-test('a list that is wrong throughout is a 400 with the first 100 faults', async () => {
+test('a list of wrong items is a 400 with the first 100 faults', async () => {
   const developer = await newDeveloper(api);
   const { body: reseller } = await api.post<{ reseller_id: string }>(
     '/api/v2/dev/resellers',

@@ -15,7 +15,7 @@ const NAMES = ['deprecation', 'sunset', 'link'];
 const deprecationOf = (headers: Headers) =>
   Object.fromEntries(NAMES.map((name) => [name, headers.get(name)]));
 
-/** The headers of the v1 login's responses: deprecated on 21 November 2026, gone 365 days later. */
+/** The headers of v1 login responses: deprecated on 21 November 2026, removed 365 days later. */
 const marks = (api_: string, web: string) => ({
   deprecation: '@1795219200',
   sunset: 'Sun, 21 Nov 2027 00:00:00 GMT',
@@ -26,7 +26,7 @@ const marks = (api_: string, web: string) => ({
   ].join(', '),
 });
 
-describe('every response of the v1 login says that it is deprecated', () => {
+describe('every response of the v1 login has deprecation headers', () => {
   const path = '/api/v1/client/login';
 
   test.each<[number, unknown, Record<string, string>]>([
@@ -45,7 +45,7 @@ describe('every response of the v1 login says that it is deprecated', () => {
     expect(deprecationOf(response.headers)).toEqual(marks(baseUrl, baseUrl));
   });
 
-  test('429, of the limit and of the queue of passwords', async () => {
+  test('429, from the rate limit and from the password queue', async () => {
     const limited = await startTestService({ DATABASE_URL: service.databaseUrl, RATE_LIMIT: '1/60' });
     const responses = [];
     while (responses.length < 5) {
@@ -72,7 +72,7 @@ describe('every response of the v1 login says that it is deprecated', () => {
     expect(deprecationOf(response.headers)).toEqual(marks(broken.baseUrl, broken.baseUrl));
   });
 
-  test('with the addresses that clients and people see', async () => {
+  test('with BASE_URL and WEB_URL', async () => {
     const behind = await startTestService({
       DATABASE_URL: service.databaseUrl,
       WEB_URL: 'https://www.example.com/',
@@ -82,7 +82,7 @@ describe('every response of the v1 login says that it is deprecated', () => {
   });
 });
 
-test('no response of another operation says so, and no page', async () => {
+test('no other operation or page has deprecation headers', async () => {
   for (const { operationId, method, path, requestBody } of operations) {
     if (operationId === 'loginUser') continue;
     const { headers } = await api.call(method, examplePath(path), requestBody?.example, {
@@ -96,13 +96,13 @@ test('no response of another operation says so, and no page', async () => {
   }
   const home = deprecationOf((await fetch(baseUrl)).headers);
   expect(home).toEqual({ deprecation: null, sunset: null, link: expect.not.stringContaining('deprecation') });
-  // Only this operation is deprecated, not other methods at its address.
+  // Only this operation is deprecated, not other methods on its path.
   const { headers } = await fetch(`${baseUrl}/api/v1/client/login`);
   expect(deprecationOf(headers)).toEqual({ deprecation: null, sunset: null, link: null });
 });
 
 describe('/deprecations', () => {
-  test('is what the links lead to: what is deprecated, since when, until when, and what takes over', async () => {
+  test('is the page of the links: what is deprecated, since when, until when, and its replacement', async () => {
     const { headers } = await api.post('/api/v1/client/login', {});
     const [, address] = /<([^>]*)>; rel="deprecation"/.exec(headers.get('link')!)!;
     const { hash, href } = new URL(address!);
@@ -121,7 +121,7 @@ describe('/deprecations', () => {
     expect(html).not.toMatch(/<script|\son\w+=|https?:\/\//i);
   });
 
-  test('is found from the home page', async () => {
+  test('is linked from the home page', async () => {
     expect(await (await fetch(baseUrl)).text()).toContain('href="/deprecations"');
   });
 });

@@ -34,7 +34,7 @@ function formAt(path: string): Form {
   return FOR_PEOPLE.test(path) ? 'page' : 'problem';
 }
 
-/** Holds an error response against the form that errors have at its path. */
+/** Expects that an error response has the format for its path. */
 function expectForm(
   response: Pick<RawResponse, 'status' | 'headers' | 'text'>,
   form: Form,
@@ -86,7 +86,7 @@ const head = (method: string, path: string, type: string, more = '') =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${app.token}\r\n` +
   `Content-Type: ${type}\r\n${more}\r\n`;
 
-/** Requests that cannot be read on any path; the path's own refusal for those without a body. */
+/** Requests that are invalid on any path. Without a status, it depends on the path. */
 const UNREADABLE: readonly (readonly [string, number | undefined, (path: string, type: string) => string])[] =
   [
     ['two Host headers', 400, (path, type) => head('POST', path, type, 'Host: other\r\n')],
@@ -116,10 +116,10 @@ const UNREADABLE: readonly (readonly [string, number | undefined, (path: string,
       undefined,
       (path, type) => `${head('POST', path, type, 'Content-Encoding: gzip\r\nContent-Length: 1\r\n')}a`,
     ],
-    ['a method that is not taken', undefined, (path, type) => head('PROPFIND', path, type)],
+    ['an unsupported method', undefined, (path, type) => head('PROPFIND', path, type)],
   ];
 
-describe('what cannot be read is refused in the form of its path', () => {
+describe('invalid requests are refused in the format of their path', () => {
   test.each(UNREADABLE)('%s', async (what, expected, bytes) => {
     await Promise.all(
       paths.map(async (path) => {
@@ -129,7 +129,7 @@ describe('what cannot be read is refused in the form of its path', () => {
         expect(responses, name).toHaveLength(1);
         const [response] = responses;
         if (expected !== undefined) expect(response!.status, name).toBe(expected);
-        // MCP refuses other methods as HTTP does: there is no message to respond to.
+        // MCP refuses other methods like the API, because there is no message to respond to.
         const form = path === '/mcp' && response!.status === 405 ? 'problem' : formAt(path);
         expectForm(response!, form, name);
       }),
@@ -150,7 +150,7 @@ describe('what cannot be read is refused in the form of its path', () => {
     }
   });
 
-  test('what belongs to no request is a problem', async () => {
+  test('garbage without a request gets problem details', async () => {
     const { responses } = await sendRaw(patient.baseUrl, 'garbage\r\n\r\n');
     expectForm(responses[0]!, 'problem', 'garbage');
   });
@@ -162,7 +162,7 @@ const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 const view = 'a'.repeat(43);
 const session = `cs_test_${'a'.repeat(32)}`;
 
-/** Requests that need the database, of each kind of path. */
+/** Requests that need the database, for each kind of path. */
 const LATE: readonly (readonly [string, string, { body?: string; authorization?: string }])[] = [
   ['POST', '/oauth/token', { body: 'grant_type=client_credentials', authorization: basic }],
   ['POST', '/oauth/revoke', { body: 'token=a', authorization: basic }],
@@ -213,14 +213,14 @@ function expectUnavailable(responses: Awaited<ReturnType<typeof sendAll>>): void
   }
 }
 
-test('a request that is late is refused in the form of its path', async () => {
+test('a request that times out is refused in the format of its path', async () => {
   await sendAll();
   proxy.delay(DEADLINE_MS);
   onTestFinished(() => proxy.delay(0));
   expectUnavailable(await sendAll());
 });
 
-test('a request without a database is refused in the form of its path', async () => {
+test('a request without a database is refused in the format of its path', async () => {
   await proxy.refuse();
   onTestFinished(() => proxy.goOn());
   expectUnavailable(await sendAll());

@@ -18,10 +18,10 @@ const { api } = service;
 const codes = Object.keys(catalog) as ErrorCode[];
 const entries = Object.entries(catalog) as [ErrorCode, CatalogEntry][];
 
-/** What is refused before there is an operation, or an address to have one. */
+/** Refusals before an operation or path is known. */
 const OF_THE_TRANSPORT = ['METHOD_NOT_ALLOWED', 'NOT_FOUND', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 
-/** The codes that the contract's introduction names as possible everywhere. */
+/** The codes that the introduction of the contract lists for all operations. */
 const general = [
   ...contract.info.description
     .split('Every operation can')[1]!
@@ -36,27 +36,27 @@ describe('the catalog', () => {
     .map((file) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'))
     .join('\n');
   const thrown = new Set(
-    // By its name, or out of a table of codes.
+    // By name, or from a table of codes.
     [
       ...sources.matchAll(/(?:new ApiError|super)\(\s*'([A-Z_]+)'/g),
       ...sources.matchAll(/[{,] [a-z]+: '([A-Z]+_[A-Z_]+)'/g),
     ].map(([, code]) => code!),
   );
 
-  test('has no code that is never thrown, and none is thrown that it has not', () => {
+  test('has exactly the codes that are thrown', () => {
     expect([...thrown].sort()).toEqual([...codes].sort());
   });
 
-  test('has every code that the contract declares, and the contract every one of its', () => {
+  test('has exactly the codes that the contract declares', () => {
     expect([...declared, ...general].filter((code) => !codes.includes(code as ErrorCode))).toEqual([]);
     const named = [...declared, ...general, ...OF_THE_TRANSPORT];
     expect(codes.filter((code) => !named.includes(code))).toEqual([]);
   });
 
-  test('has no code twice in the contract: what is possible everywhere is not declared again', () => {
+  test('has codes that are declared once: general ones are not repeated by operations', () => {
     expect(general.length).toBeGreaterThan(0);
     expect(general.filter((code) => declared.has(code))).toEqual([]);
-    // An upload may take longer than other requests, and says how long.
+    // Uploads have a longer timeout of their own.
     const elsewhere = operations.filter(
       ({ requestBody }) => (requestBody?.mediaType ?? 'application/json') === 'application/json',
     );
@@ -81,7 +81,7 @@ describe('the catalog', () => {
     },
   );
 
-  test('has for every code a title, a sentence and advice, and statuses that are errors', () => {
+  test('has a title, a sentence, a hint and error statuses for every code', () => {
     for (const [code, { title, detail, hint, statuses }] of entries) {
       expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);
       expect(title.length, code).toBeGreaterThan(0);
@@ -133,7 +133,7 @@ interface RawResponse {
   readonly body: Record<string, unknown>;
 }
 
-/** Without the `Accept` that fetch adds by itself. */
+/** Does not send the `Accept` header that fetch adds. */
 function raw(
   method: string,
   path: string,
@@ -242,7 +242,7 @@ describe('the model', async () => {
     expect(response.headers['content-type']).toBe('application/problem+json');
   });
 
-  test("is legacy with status 'error' for what is the service's fault", async () => {
+  test("is legacy with status 'error' for errors of the service", async () => {
     const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
     await broken.database.close();
     const response = await fetch(`${broken.baseUrl}/health`, { headers: { accept: 'application/json' } });
@@ -254,7 +254,7 @@ test.each([
   ['POST', '/api/v1/client/login', '{}'],
   ['GET', '/api/v2/dev/apps', undefined],
   ['GET', '/nowhere', undefined],
-])('type and docs_url of %s %s lead to a page about the code', async (method, path, body) => {
+])('type and docs_url of %s %s are the page of the code', async (method, path, body) => {
   const { body: problem } = await api.call(method, path, body);
   for (const address of [problem['type'], problem['docs_url']]) {
     const page = await fetch(String(address));
@@ -263,7 +263,7 @@ test.each([
   }
 });
 
-test('type and docs_url lead to WEB_URL where it is another host', async () => {
+test('type and docs_url begin with WEB_URL', async () => {
   const other = await startTestService({
     DATABASE_URL: service.databaseUrl,
     WEB_URL: 'https://www.example.com/',

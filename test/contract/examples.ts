@@ -8,7 +8,7 @@ import { examplePath, locate, stockedReseller, type Owner } from './parameters.t
 
 type Members = Record<string, unknown>;
 
-/** What must be there before an operation can take its example, besides what its path names. */
+/** What operations need for their examples, besides the resources in their paths. */
 const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
   endSecretOverlap: ({ api, app }) =>
     api.post(`/api/v2/dev/apps/${app.app_id}/rotate-secret`, {}, { token: app.token }),
@@ -30,7 +30,7 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
   updateSubscription: subscribe,
 };
 
-/** Members of an operation's example that must be others here: what they name does not exist. */
+/** Members of examples that name resources which do not exist in the test. */
 const replacements: Readonly<Record<string, (owner: Owner, example: Members) => Promise<Members>>> = {
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
   changeDeveloperPassword: async ({ developer }) => ({ password: developer.password }),
@@ -38,7 +38,7 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
   registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
   claimAgent: async (owner) => ({ claim_token: await newClaim(owner) }),
   createCheckout: async ({ api }) => ({ plan_name: (await sellPlan(api)).name }),
-  // Of one name and period there is one plan, on the whole service.
+  // A name and period identify one plan of the whole service.
   createPlan: async () => ({ name: unique('Pro') }),
   verifySandboxSession: async ({ api, app }, { username = 'agent', hwid }) => {
     const sandbox = { app_id: app.app_id, username: String(username), hwid: String(hwid) };
@@ -46,7 +46,7 @@ const replacements: Readonly<Record<string, (owner: Owner, example: Members) => 
   },
 };
 
-/** Begins a registration that can be claimed. */
+/** Starts a registration that can be claimed. */
 async function newClaim({ api }: Owner): Promise<string> {
   const { body } = await api.post<components['schemas']['RegisterAgentResult']>('/api/v1/agent/register', {
     type: 'anonymous',
@@ -54,12 +54,12 @@ async function newClaim({ api }: Owner): Promise<string> {
   return body.claim_token!;
 }
 
-/** Has the developer pay for a plan by the month. */
+/** Buys a monthly plan for the developer. */
 async function subscribe({ api, developer }: Owner): Promise<void> {
   await buy(api, developer, await sellPlan(api));
 }
 
-/** Changes what an operation's path names beforehand. */
+/** Changes the resource in an operation's path beforehand. */
 async function prepareChange(owner: Owner, path: string, change: string, body: unknown): Promise<void> {
   const at = await locate(owner, `/api/v2/dev/apps/{app_id}/${path}`);
   await owner.api.post(`${at}/${change}`, body, owner.app);
@@ -72,15 +72,15 @@ async function newLicense({ api, app }: Owner) {
   return body.licenses[0]!;
 }
 
-/** Makes what an operation's example needs. */
+/** Creates what an operation's example needs. */
 export async function prepare(owner: Owner, { operationId }: ContractOperation): Promise<void> {
   await preparations[operationId]?.(owner);
 }
 
 /**
- * An operation's example with the owner's own application, a user of its name, that user's session and a new key.
- * @param mailed where mails to the owner can be read; without it a token of a mail is the example's
- * @returns undefined for an operation without a body; a body other than JSON as in the example
+ * An operation's example with the owner's application, a user with its username, that user's session and a new key.
+ * @param mailed the service with the owner's mails. Without it, a mailed token is the example's
+ * @returns undefined for an operation without a body, and the example for a body other than JSON
  */
 export async function bodyFor(
   owner: Owner,
@@ -110,7 +110,7 @@ export async function bodyFor(
   const body = Object.fromEntries(
     Object.entries(example).map(([name, value]) => [name, real[name] ?? value]),
   );
-  // Also where the application is named further in.
+  // Replaces nested identifiers of the application, too.
   const [named] = /app_[0-9a-z]+/.exec(examplePath('/api/v2/dev/apps/{app_id}'))!;
   return JSON.parse(JSON.stringify(body).replaceAll(named, app.app_id));
 }

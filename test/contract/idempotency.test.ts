@@ -18,7 +18,7 @@ const { api, clock } = service;
 
 const keyed = operations.filter(({ takesKey }) => takesKey);
 
-/** A request that an operation can take, ready to be sent any number of times. */
+/** A valid request that can be sent repeatedly. */
 interface Request {
   readonly owner: Owner;
   readonly body: unknown;
@@ -33,7 +33,7 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
   await prepare(owner, operation);
   const path = (await locate(owner, operation.path)) + queryOf(operation);
   const body = await bodyFor(owner, operation);
-  // A session of a developer would end before their key.
+  // A developer session would expire before the key.
   const token = operation.schemes.includes('DeveloperToken')
     ? (await newApiToken(api, owner.developer, EVERYTHING)).token
     : await tokenFor(owner, operation);
@@ -54,8 +54,8 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
   };
 }
 
-/** What comes and goes by itself. */
-const RESTLESS = ['nodes', 'rate_limits', 'idempotency_keys', 'daily_statistics', 'relay_positions'];
+/** Tables that change in the background. */
+const BACKGROUND = ['nodes', 'rate_limits', 'idempotency_keys', 'daily_statistics', 'relay_positions'];
 
 const { rows: tables } = await service.database.knex.raw<{ rows: { name: string }[] }>(
   `select table_name as name from information_schema.tables
@@ -63,28 +63,28 @@ const { rows: tables } = await service.database.knex.raw<{ rows: { name: string 
 );
 const counts = tables
   .map(({ name }) => name)
-  .filter((name) => !RESTLESS.includes(name))
+  .filter((name) => !BACKGROUND.includes(name))
   .map((name) => `select '${name}' as name, count(*)::int as rows from "${name}"`)
   .join(' union all ');
 
-/** How many rows each table has: a second effect would leave one more somewhere. */
+/** The number of rows in each table: a second effect would add one somewhere. */
 async function rows(): Promise<Record<string, number>> {
   await allTold(service);
-  // Not on a connection of its own: a new one would read the catalog of every table again.
+  // Uses an existing connection, because a new one would read the catalog of every table again.
   const found = await service.database.knex.raw<{ rows: { name: string; rows: number }[] }>(counts);
   return Object.fromEntries(found.rows.map(({ name, rows: amount }) => [name, amount]));
 }
 
 const isReplayed = ({ headers }: ApiResponse) => headers.get('idempotency-replayed') === 'true';
 
-/** Headers of a response that belong to its content. */
+/** The content of a response. */
 const contentOf = ({ status, headers, body }: ApiResponse) => ({
   status,
   type: headers.get('content-type'),
   body,
 });
 
-test('there are operations that take a key', () => {
+test('the contract has operations with keys', () => {
   expect(keyed.map(({ operationId }) => operationId)).toEqual(
     expect.arrayContaining(['createApplication', 'createLicenses', 'activateLicense', 'registerDeveloper']),
   );
@@ -114,9 +114,9 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
       const key = randomUUID();
       const first = await send(key);
       const after = await rows();
-      // It means the same: the bytes decide.
+      // The same JSON, but other bytes.
       const other = `${typeof body === 'string' ? body : JSON.stringify(body)}\n`;
-      // Without a body the accepted media types differ.
+      // Without a body, the accepted media types differ.
       const refused = await send(
         key,
         operation.requestBody ? { body: other } : { accept: 'application/json, application/problem+json' },
@@ -126,7 +126,7 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
       expect(contentOf(await send(key))).toEqual(contentOf(first));
     });
 
-    test('does not remember what failed', async () => {
+    test('does not store failures', async () => {
       const { send } = await requestOf(operation);
       const key = randomUUID();
       if (takesJson(operation)) {
@@ -151,18 +151,18 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
       expect(isReplayed(other)).toBe(false);
       expect(other.status).toBe(first.status);
       if (!operation.schemes.includes('DeveloperToken')) return;
-      // Nor does the same request of a stranger get that response.
+      // The same request of another developer does not get the response either.
       const stranger = await mine.send(key, { token: (await newDeveloper(api)).token });
       expect(isReplayed(stranger)).toBe(false);
       expect(stranger.body?.['code']).not.toBe('IDEMPOTENCY_KEY_REUSED');
     });
 
-    test('takes keys of 1 to 255 visible characters', async () => {
+    test('accepts keys of 1 to 255 visible characters', async () => {
       const [one, other] = [await requestOf(operation), await requestOf(operation)];
       for (const key of ['', operation.operationId.padEnd(256, 'x'), 'with space', 'ü']) {
         expect((await one.send(key)).status, key).toBe(400);
       }
-      // Keys of their own: there is one administrator.
+      // The keys differ by operation, because all operations have the same administrator.
       const longest = await one.send(operation.operationId.padEnd(255, 'x'));
       expect(Math.floor(longest.status / 100)).toBe(2);
       const marks = await other.send(`!~${operation.operationId}`);
@@ -181,7 +181,7 @@ describe('for a day', () => {
     }
   });
 
-  test('no response is in the database in clear text', async () => {
+  test('responses are encrypted in the database', async () => {
     const database = await connectTo(service.databaseUrl);
     const { rows: kept } = await database.query<Record<string, Buffer>>('select * from idempotency_keys');
     expect(kept.length).toBeGreaterThanOrEqual(requests.length);
@@ -197,7 +197,7 @@ describe('for a day', () => {
     }
   });
 
-  test('a response is remembered for 24 hours to the millisecond', async () => {
+  test('a response is stored for exactly 24 hours', async () => {
     clock.advance(DAY - 1);
     for (const { send, key, first, operationId } of requests) {
       const again = await send(key);
@@ -212,7 +212,7 @@ describe('for a day', () => {
     }
   });
 
-  test('and then forgotten', async () => {
+  test('and then deleted', async () => {
     clock.advance(2 * DAY);
     while ((await service.services.idempotency.clearExpired()) > 0);
     const database = await connectTo(service.databaseUrl);

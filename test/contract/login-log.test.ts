@@ -23,7 +23,7 @@ import { temporaryFolder } from '../support/processes.ts';
 import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
 
-/** The failures in a minute that are reported as what they are. */
+/** The failures in a minute before attempts are rate limited. */
 const FAILURES = 10;
 const VPN_ADDRESS = '203.0.113.7';
 const BANNED_ADDRESS = '198.51.100.7';
@@ -42,7 +42,7 @@ const { api, baseUrl, clock, databaseUrl } = service;
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The lines about refused logins since an earlier length of the log, without what every line has. */
+/** The log lines of refused logins from an index on, without the fields of every line. */
 const refusalsSince = (start: number): Line[] =>
   written
     .slice(start)
@@ -53,7 +53,7 @@ const refusalsSince = (start: number): Line[] =>
       return fields;
     });
 
-/** A user, an application and a developer of their own for each refusal. */
+/** A new user, application and developer for each refusal. */
 interface Scene {
   readonly app: App;
   readonly developer: Developer;
@@ -66,13 +66,13 @@ async function newScene(): Promise<Scene> {
   return { app, developer, guest: await newGuest(service, app) };
 }
 
-/** What is different from the request of a user who may log in. */
+/** Changes of a valid login. */
 interface Change {
   readonly body?: object;
   readonly headers?: Record<string, string>;
   /** Signs with this secret. */
   readonly secret?: string;
-  /** Sends exactly this. */
+  /** Sends this text instead. */
   readonly raw?: string;
 }
 
@@ -105,7 +105,7 @@ const WITH_PASSWORD: readonly Login[] = ['loginUser', 'loginUserV2'];
 interface Refusal {
   readonly code: string;
   readonly logins: readonly Login[];
-  /** Whether the log names the user: not before the application is authenticated, nor while the service is too busy. */
+  /** Whether the log names the user: not before the application is authenticated, nor if the service is busy. */
   readonly named: boolean;
   attempt(login: Login, scene: Scene): Promise<ApiResponse>;
 }
@@ -268,10 +268,10 @@ const REFUSALS: readonly Refusal[] = [
 /** Errors of every operation with a body, which its contract does not list. */
 const COMMON = ['VALIDATION_FAILED'];
 
-describe.each(ALL)('a refused %s is one line of the log', (login) => {
+describe.each(ALL)('a refused %s writes one log line', (login) => {
   const refusals = REFUSALS.filter(({ logins }) => logins.includes(login));
 
-  test('for every code that the contract has', () => {
+  test('for every code in the contract', () => {
     const { codes } = operations.find(({ operationId }) => operationId === login)!;
     expect(refusals.map(({ code }) => code).sort()).toEqual([...codes, ...COMMON].sort());
   });
@@ -298,7 +298,7 @@ describe.each(ALL)('a refused %s is one line of the log', (login) => {
     }
   });
 
-  test('without the name of an account that does not exist', async () => {
+  test('without the username if the account does not exist', async () => {
     const { app, guest } = await newScene();
     const unknown = { ...guest, username: unique('stranger'), licenseKey: 'AAAAA-BBBBB-CCCCC-DDDDE' };
     const start = written.length;
@@ -310,7 +310,7 @@ describe.each(ALL)('a refused %s is one line of the log', (login) => {
     for (const name of [unknown.username, unknown.licenseKey]) expect(written.join('')).not.toContain(name);
   });
 
-  test('without an application that is no id, and without one where the body is not JSON', async () => {
+  test('without the application if its id is invalid or the body is malformed', async () => {
     const { app, guest } = await newScene();
     const app_id = unique('not-an-app');
     const start = written.length;
@@ -327,7 +327,7 @@ describe.each(ALL)('a refused %s is one line of the log', (login) => {
     expect(written.join('')).not.toContain(app_id);
   });
 
-  test('and a successful one none', async () => {
+  test('but not if it succeeds', async () => {
     const { app, guest } = await newScene();
     const start = written.length;
     expect((await LOGINS[login](app, guest)).status).toBe(200);
@@ -335,7 +335,7 @@ describe.each(ALL)('a refused %s is one line of the log', (login) => {
   });
 });
 
-describe('a refused login of a developer is one line of the log', () => {
+describe('a refused login of a developer writes one log line', () => {
   const wrong = 'a wrong password';
   const login = (email: string, password: string) => api.post('/api/v2/dev/login', { email, password });
   const lineOf = ({ headers, body }: ApiResponse, { developerId }: Partial<Developer> = {}) => ({
@@ -345,7 +345,7 @@ describe('a refused login of a developer is one line of the log', () => {
     code: body['code'],
   });
 
-  test('over the API', async () => {
+  test('with the API', async () => {
     const developer = await newDeveloper(api);
     const stranger = `${unique('stranger')}@example.com`;
     written.length = 0;
@@ -389,7 +389,7 @@ describe('a refused login of a developer is one line of the log', () => {
   });
 });
 
-test('every login of the contract is marked as one', () => {
+test('every login in the contract is marked', () => {
   const marked = operations.filter(({ login }) => login !== undefined);
   expect(marked.map(({ operationId }) => operationId).sort()).toEqual(['loginDeveloper', ...ALL].sort());
 });

@@ -12,7 +12,7 @@ const scrape = (url = baseUrl, headers: Record<string, string> = {}) =>
   fetch(`${url}/metrics`, { headers: { accept: '*/*', ...headers } });
 const text = async (url?: string) => (await scrape(url)).text();
 
-/** The value of one sample; undefined without one. */
+/** The value of a sample, or undefined. */
 function sample(
   metrics: string,
   name: string,
@@ -28,7 +28,7 @@ function sample(
 }
 
 describe('/metrics', () => {
-  test('is in the text format of Prometheus, each metric with its help and its type', async () => {
+  test('is in the Prometheus text format, with help and type for each metric', async () => {
     const response = await scrape();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -53,7 +53,7 @@ describe('/metrics', () => {
       latchkey_clock_skew_seconds: 'gauge',
     });
     for (const name of Object.keys(types)) expect(metrics).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
-    // And those of every Node process.
+    // And the default metrics of Node.js.
     for (const name of [
       'process_resident_memory_bytes',
       'nodejs_eventloop_lag_seconds',
@@ -63,7 +63,7 @@ describe('/metrics', () => {
     }
   });
 
-  test('counts every response under its operation and status', async () => {
+  test('counts every response by operation and status', async () => {
     const count = async (operation: string, status: number) =>
       sample(await text(), 'latchkey_http_request_duration_seconds_count', {
         operation,
@@ -100,26 +100,23 @@ describe('/metrics', () => {
     });
   });
 
-  test.each(['GET', 'HEAD'])(
-    'counts a %s whose body is malformed under its operation, once',
-    async (method) => {
-      const counts = async () => {
-        const metrics = await text();
-        const count = (operation: string) =>
-          sample(metrics, 'latchkey_http_request_duration_seconds_count', { operation, status: '400' }) ?? 0;
-        return { health: count('getHealth'), none: count('none') };
-      };
-      const before = await counts();
-      const head = `${method} /health HTTP/1.1\r\nHost: latchkey\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      const { responses } = await sendRaw(baseUrl, `${head}not a size\r\n`, 1, {
-        bodiless: method === 'HEAD',
-      });
-      expect(responses.map(({ status }) => status)).toEqual([400]);
-      expect(await counts()).toEqual({ health: before.health + 1, none: before.none });
-    },
-  );
+  test.each(['GET', 'HEAD'])('counts a %s with a malformed body once, for its operation', async (method) => {
+    const counts = async () => {
+      const metrics = await text();
+      const count = (operation: string) =>
+        sample(metrics, 'latchkey_http_request_duration_seconds_count', { operation, status: '400' }) ?? 0;
+      return { health: count('getHealth'), none: count('none') };
+    };
+    const before = await counts();
+    const head = `${method} /health HTTP/1.1\r\nHost: latchkey\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const { responses } = await sendRaw(baseUrl, `${head}not a size\r\n`, 1, {
+      bodiless: method === 'HEAD',
+    });
+    expect(responses.map(({ status }) => status)).toEqual([400]);
+    expect(await counts()).toEqual({ health: before.health + 1, none: before.none });
+  });
 
-  test('has no label that a client can make up', async () => {
+  test('has no labels with values from requests', async () => {
     const word = unique('word');
     await api.call('GET', `/${word}`);
     await api.call('GET', `/api/v2/dev/apps/${word}`);
@@ -133,7 +130,7 @@ describe('/metrics', () => {
     ).toBe(true);
   });
 
-  test('its times are seconds that the buckets add up to', async () => {
+  test('measures durations in seconds', async () => {
     const metrics = await text();
     const name = 'latchkey_http_request_duration_seconds';
     const labels = { operation: 'getHealth', status: '200' };
@@ -144,7 +141,7 @@ describe('/metrics', () => {
     expect(sample(metrics, `${name}_sum`, labels)).toBeGreaterThan(0);
   });
 
-  test('counts verifications by what one statement looked up', async () => {
+  test('counts verifications by the batch size of their statement', async () => {
     const count = async () => sample(await text(), 'latchkey_session_lookup_batch_size_sum')!;
     const before = await count();
     await api.verify({ app_id: 'app_x', token: 'x' });
@@ -155,7 +152,7 @@ describe('/metrics', () => {
     expect(await count()).toBe(before + 6);
   });
 
-  test('counts passwords that were refused, and shows those that wait', async () => {
+  test('counts refused password checks, and shows waiting ones', async () => {
     const app = await newApp(api);
     const refused = async () => sample(await text(), 'latchkey_password_hashes_refused_total')!;
     const before = await refused();
@@ -168,7 +165,7 @@ describe('/metrics', () => {
     expect(sample(metrics, 'latchkey_password_hashes', { state: 'waiting' })).toBe(0);
   });
 
-  test('counts what limits have refused: requests and failures', async () => {
+  test('counts refusals of rate limits, by requests and failures', async () => {
     const limited = await startTestService({ DATABASE_URL: databaseUrl, RATE_LIMIT: '12/60' });
     const app = await newApp(api);
     const user = await newUser(api, app);
@@ -183,7 +180,7 @@ describe('/metrics', () => {
     expect(sample(await text(limited.baseUrl), 'latchkey_rate_limited_total')).toBe(refused);
   });
 
-  test('shows the connections of both pools by their state', async () => {
+  test('shows the connections of both pools by state', async () => {
     const metrics = await text();
     for (const name of ['latchkey_database_connections', 'latchkey_lookup_connections']) {
       const states = [...metrics.matchAll(new RegExp(`^${name}\\{state="(\\w+)"\\} (\\d+)$`, 'gm'))];
@@ -191,7 +188,7 @@ describe('/metrics', () => {
     }
   });
 
-  test('does not add up what several scrapes have seen', async () => {
+  test('does not increase counters by scraping', async () => {
     const counter = async () => sample(await text(), 'latchkey_password_hashes_refused_total')!;
     expect(await counter()).toBe(await counter());
   });
@@ -199,7 +196,7 @@ describe('/metrics', () => {
 
 describe('without METRICS_TOKEN', () => {
   test.each(['x-forwarded-for', 'forwarded', 'x-real-ip', 'via', 'x-forwarded-host'])(
-    'there is nothing at the address for what a proxy forwards: %s',
+    'it does not exist for requests from a proxy: %s',
     async (name) => {
       const response = await scrape(baseUrl, { [name]: '127.0.0.1' });
       expect(response.status).toBe(404);
@@ -216,13 +213,13 @@ describe('without METRICS_TOKEN', () => {
     },
   );
 
-  test('it is open to the loopback, also to the IPv6 one, and requires no token', async () => {
+  test('it is open to IPv4 and IPv6 loopback addresses without a token', async () => {
     expect((await scrape(baseUrl, { authorization: 'Bearer nonsense' })).status).toBe(200);
     const own = await startTestService({ DATABASE_URL: databaseUrl, HOST: '::1' });
     expect((await scrape(own.baseUrl)).status).toBe(200);
   });
 
-  test('a configuration that speaks of a proxy closes it', async () => {
+  test('it does not exist if a proxy is configured', async () => {
     const behind = await startTestService({ DATABASE_URL: databaseUrl, TRUSTED_PROXIES: '127.0.0.1' });
     expect((await scrape(behind.baseUrl, { 'x-forwarded-for': '127.0.0.1' })).status).toBe(404);
     expect((await scrape(behind.baseUrl)).status).toBe(404);
@@ -233,7 +230,7 @@ describe('with METRICS_TOKEN', async () => {
   const METRICS_TOKEN = 'a-token-of-many-characters~0123';
   const guarded = await startTestService({ DATABASE_URL: databaseUrl, METRICS_TOKEN });
 
-  test('every caller needs it', async () => {
+  test('every caller needs the token', async () => {
     for (const authorization of [
       undefined,
       '',
@@ -251,7 +248,7 @@ describe('with METRICS_TOKEN', async () => {
     expect((await fetch(`${guarded.baseUrl}/metrics?token=${METRICS_TOKEN}`)).status).toBe(401);
   });
 
-  test('it is enough, also through a proxy', async () => {
+  test('the token is sufficient, also through a proxy', async () => {
     const authorization = `Bearer ${METRICS_TOKEN}`;
     expect((await scrape(guarded.baseUrl, { authorization })).status).toBe(200);
     const forwarded = await scrape(guarded.baseUrl, { authorization, 'x-forwarded-for': '198.51.100.1' });
@@ -259,7 +256,7 @@ describe('with METRICS_TOKEN', async () => {
     expect(await forwarded.text()).not.toContain(METRICS_TOKEN);
   });
 
-  test('HEAD needs it too', async () => {
+  test('HEAD needs the token too', async () => {
     expect((await fetch(`${guarded.baseUrl}/metrics`, { method: 'HEAD' })).status).toBe(401);
   });
 });

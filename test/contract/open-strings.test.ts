@@ -4,12 +4,11 @@ import { eventTypes } from '../../src/foundation/events/event-types.ts';
 import { resolve, type ContractSchema } from './operations.ts';
 
 /**
- * Strings that requests may choose freely, by the name of the member or parameter, and why they have no list of
- * values. A string that the service compares with a list is an `enum` in the contract, so that clients know the list
- * and a wrong value is refused.
+ * Strings that requests may choose freely, by the name of the member or parameter, with the reason. A string that the
+ * service compares with a list is an `enum` in the contract, so that clients know its values.
  */
 const OPEN: Readonly<Record<string, string>> = {
-  ...of('names something that exists', [
+  ...of('names an existing resource', [
     'app_id',
     'agent_id',
     'authorization_id',
@@ -56,7 +55,7 @@ const OPEN: Readonly<Record<string, string>> = {
     'executable_hash',
     'executable_hashes',
   ]),
-  ...of('is text of the developer', [
+  ...of('is text from the developer', [
     'audience',
     'description',
     'features',
@@ -81,10 +80,17 @@ const OPEN: Readonly<Record<string, string>> = {
     'redirect_uris',
     'post_logout_redirect_uris',
   ]),
-  ...of('has a list that is not of this service', ['currency']),
-  ...of('is a place in a list', ['after', 'cursor', 'Last-Event-ID', 'If-None-Match', 'If-Range', 'Range']),
-  ...of('searches: what does not exist matches nothing', ['action', 'actor_id', 'q', 'target']),
-  ...of('searches, and is a list with commas: what does not exist matches nothing', ['type']),
+  ...of('has values that another standard defines', ['currency']),
+  ...of('is a position in a list', [
+    'after',
+    'cursor',
+    'Last-Event-ID',
+    'If-None-Match',
+    'If-Range',
+    'Range',
+  ]),
+  ...of('is a search, and an unknown value matches nothing', ['action', 'actor_id', 'q', 'target']),
+  ...of('is a search for a comma-separated list, and an unknown value matches nothing', ['type']),
 };
 
 function of(reason: string, names: readonly string[]): Record<string, string> {
@@ -96,12 +102,12 @@ interface Found {
   readonly where: string;
 }
 
-/** Strings of a schema that no list, no format of a moment or an address bounds. */
+/** Strings of a schema without a list of values or a date format. */
 function openStrings(schema: ContractSchema, name: string, where: string, depth = 0): readonly Found[] {
   const { type, enum: values, format = '', properties = {}, items, allOf = [] } = resolve(schema);
   const own =
     type === 'string' && !values && format !== 'date-time' && format !== 'date' ? [{ name, where }] : [];
-  if (depth > 8) throw new Error(`${where} has no end`);
+  if (depth > 8) throw new Error(`${where} is recursive`);
   return [
     ...own,
     ...allOf.flatMap((part) => openStrings(part, name, where, depth + 1)),
@@ -123,14 +129,14 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: ContractSchema }>> };
 }
 
-/** What a processor of payments sends is not for clients to write. */
-const OF_OTHERS = ['receivePaymentEvent'];
+/** Events of the payment processor are not written by clients. */
+const NOT_FROM_CLIENTS = ['receivePaymentEvent'];
 
 const found = Object.values(contract.paths).flatMap((item) => {
   const { parameters: ofPath = [], ...methods } = item as unknown as Operation & Record<string, Operation>;
   return Object.values(methods as Record<string, Operation>).flatMap((operation) => {
     const { operationId, parameters = [], requestBody } = operation;
-    if (operationId === undefined || OF_OTHERS.includes(operationId)) return [];
+    if (operationId === undefined || NOT_FROM_CLIENTS.includes(operationId)) return [];
     return [
       ...[...ofPath, ...parameters]
         .map((parameter) => resolve(parameter))
@@ -143,12 +149,12 @@ const found = Object.values(contract.paths).flatMap((item) => {
 });
 
 describe('strings of requests', () => {
-  test('are bounded by a list, or open for a reason', () => {
+  test('have a list of values, or a reason to be open', () => {
     const undecided = found.filter(({ name }) => !Object.hasOwn(OPEN, name));
     expect(undecided).toEqual([]);
   });
 
-  test('every reason is one of a string that there is', () => {
+  test('every reason is for an existing string', () => {
     const names = new Set(found.map(({ name }) => name));
     expect(Object.keys(OPEN).filter((name) => !names.has(name))).toEqual([]);
   });

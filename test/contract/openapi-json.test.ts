@@ -9,7 +9,7 @@ const service = await startTestService();
 describe('/openapi.json', () => {
   const get = (baseUrl: string) => fetch(`${baseUrl}/openapi.json`);
 
-  test('is the generated contract at the address where it is served', async () => {
+  test('is the generated contract with its own URL', async () => {
     const response = await get(service.baseUrl);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -21,8 +21,8 @@ describe('/openapi.json', () => {
     expect(servers[0]!.url).toBe(service.baseUrl);
   });
 
-  test('names BASE_URL where one is configured', async () => {
-    // The service does not know its public address, only the configured one.
+  test('contains BASE_URL if it is configured', async () => {
+    // The service does not know its public URL, only the configured one.
     const port = await freePort();
     await startTestService({
       PORT: String(port),
@@ -33,13 +33,13 @@ describe('/openapi.json', () => {
     expect(servers[0]!.url).toBe('https://api.example.com');
   });
 
-  test('is of these versions', () => {
+  test('has these versions', () => {
     expect(contract.openapi).toBe('3.0.3');
     expect(contract.info.version).toBe('2.0.0');
   });
 });
 
-/** A field of the specification's tables: `type`, `type?` when it is not required, `date-time`, `uri`, `object`. */
+/** A field in the tables of the specification: `type`, `type?` if it is optional, `date-time`, `uri`, `object`. */
 type Fields = Readonly<Record<string, string>>;
 
 interface Specified {
@@ -48,11 +48,11 @@ interface Specified {
   readonly request?: Fields;
   readonly success: number;
   readonly result: Fields;
-  /** Statuses that the specification lists. */
+  /** The statuses in the specification. */
   readonly errors: readonly number[];
 }
 
-/** Specification, sections 2 and 4, for the operations that exist. */
+/** Sections 2 and 4 of the specification, for existing operations. */
 const specified: Readonly<Record<string, Specified>> = {
   getHealth: {
     method: 'GET',
@@ -156,8 +156,7 @@ const specified: Readonly<Record<string, Specified>> = {
 };
 
 /**
- * The same section's guidance for clients, which lists what is sent; the responses are those of the operations next to
- * them.
+ * The guidance for clients in the same section lists requests only. The responses are those of the related operations.
  */
 const guidance: Readonly<Record<string, Specified>> = {
   loginWithLicense: {
@@ -166,7 +165,7 @@ const guidance: Readonly<Record<string, Specified>> = {
     request: { app_id: 'string', license_key: 'string', hwid: 'string' },
     success: 200,
     result: specified['loginUserV2']!.result,
-    // A key that does not exist is what activation has 404 for.
+    // An unknown key is a 404, like for activation.
     errors: [400, 401, 403, 404, 429, 500],
   },
   verifySessionV2: {
@@ -187,8 +186,8 @@ const guidance: Readonly<Record<string, Specified>> = {
   },
 };
 
-/** What the specification does not have: the sandbox's own verification. */
-const besides: Readonly<Record<string, Specified>> = {
+/** Not in the specification: the verification of sandbox sessions. */
+const additional: Readonly<Record<string, Specified>> = {
   verifySandboxSession: {
     method: 'POST',
     path: '/api/v1/sandbox/verify-session',
@@ -207,7 +206,7 @@ const besides: Readonly<Record<string, Specified>> = {
   },
 };
 
-/** The developers' side. */
+/** The operations of developers. */
 const developersSide: readonly [string, string, string, number, Fields, Fields][] = [
   [
     'registerDeveloper',
@@ -332,7 +331,7 @@ const developersSide: readonly [string, string, string, number, Fields, Fields][
 
 const operation = (id: string) => operations.find(({ operationId }) => operationId === id)!;
 
-/** The fields of a schema as the tables write them. */
+/** The fields of a schema in the notation of the tables. */
 function fieldsOf(schema: ContractSchema): Fields {
   const { required, properties } = shapeOf(schema);
   return Object.fromEntries(
@@ -346,14 +345,14 @@ function fieldsOf(schema: ContractSchema): Fields {
   );
 }
 
-/** Only optional members may be added to the specified ones. */
+/** Fields may be added to the specified ones only if they are optional. */
 function expectFields(actual: Fields, wanted: Fields): void {
   expect(actual).toMatchObject(wanted);
   const more = Object.entries(actual).filter(([name]) => !Object.hasOwn(wanted, name));
   expect(more.filter(([, kind]) => !kind.endsWith('?'))).toEqual([]);
 }
 
-describe.each(Object.entries({ ...specified, ...guidance, ...besides }))(
+describe.each(Object.entries({ ...specified, ...guidance, ...additional }))(
   '%s is as specified',
   (id, wanted) => {
     test('by method and path', () => {
@@ -391,38 +390,35 @@ describe.each(Object.entries({ ...specified, ...guidance, ...besides }))(
   },
 );
 
-test.each(developersSide)(
-  '%s of the developers is as agreed',
-  (id, method, path, success, request, result) => {
-    const found = operation(id);
-    expect(found).toMatchObject({ method, path, bearer: !path.match(/dev\/(register|login)$/) });
-    if (found.requestBody) {
-      const wanted = Object.fromEntries(
-        Object.entries(request).map(([name, kind]) => [name, kind === 'password' ? 'string' : kind]),
-      );
-      expectFields(fieldsOf(found.requestBody.schema), wanted);
-    }
-    expect(fieldsOf(found.responses[success]!['application/json']!.schema)).toMatchObject(result);
-  },
-);
+test.each(developersSide)('%s has the agreed fields', (id, method, path, success, request, result) => {
+  const found = operation(id);
+  expect(found).toMatchObject({ method, path, bearer: !path.match(/dev\/(register|login)$/) });
+  if (found.requestBody) {
+    const wanted = Object.fromEntries(
+      Object.entries(request).map(([name, kind]) => [name, kind === 'password' ? 'string' : kind]),
+    );
+    expectFields(fieldsOf(found.requestBody.schema), wanted);
+  }
+  expect(fieldsOf(found.responses[success]!['application/json']!.schema)).toMatchObject(result);
+});
 
-/** Operations of ours that the specification does not have. */
+/** Paths of operations that are not in the specification. */
 const ADDED = /^\/api\/(v2\/(dev|client|admin|payments)|v1\/agent)\//;
 
-/** The specification gives it no success. */
+/** The specification defines no success for it. */
 const NEVER_SUCCEEDS = 'getPaymentChallenge';
 
-test('the challenge to pay takes nothing and is always 402, as specified', () => {
+test('the payment challenge takes no input and is always a 402, as specified', () => {
   const found = operation(NEVER_SUCCEEDS);
   expect(found).toMatchObject({ method: 'GET', path: '/api/v1', parameters: [], requestBody: undefined });
   expect(Object.keys(found.responses)).toEqual(['400', '402', '500', '503']);
 });
 
-test('the contract has these operations; others are additions to v2', () => {
+test('the contract has these operations, and others are additions to v2', () => {
   const known = [
     NEVER_SUCCEEDS,
     'createCheckout',
-    ...Object.keys({ ...specified, ...guidance, ...besides }),
+    ...Object.keys({ ...specified, ...guidance, ...additional }),
     ...developersSide.map(([id]) => id),
   ];
   const added = operations.filter(({ operationId }) => !known.includes(operationId));
@@ -430,7 +426,7 @@ test('the contract has these operations; others are additions to v2', () => {
   expect(added.map(({ path }) => path).filter((path) => !ADDED.test(path))).toEqual([]);
 });
 
-test('a checkout is opened where and as the specification has it', () => {
+test('a checkout is as specified', () => {
   const found = operation('createCheckout');
   expect(found).toMatchObject({ method: 'POST', path: '/api/v1/checkout', bearer: true });
   expect(fieldsOf(found.requestBody!.schema)).toMatchObject({ plan_name: 'string', period: 'string?' });
@@ -438,7 +434,7 @@ test('a checkout is opened where and as the specification has it', () => {
   expect(response).toEqual({ status: 'string', url: 'uri', sessionId: 'string' });
 });
 
-test('the elements of the list of plans are as specified, and say what a pack adds', () => {
+test('listed plans are as specified, and contain what a pack adds', () => {
   const { properties } = shapeOf(operation('listPlans').responses['200']!['application/json']!.schema);
   expect(fieldsOf(properties['data']!.items!)).toEqual({
     id: 'string',
@@ -466,7 +462,7 @@ test('the entitlements of the sandbox are as specified', () => {
   expect(resolve(properties['sandbox']!).enum).toEqual([true]);
 });
 
-test('operations of v2 take the signature headers: the login must have them', () => {
+test('operations of v2 accept signature headers, and the login requires them', () => {
   const headers = Object.fromEntries(
     operations
       .filter(({ signature }) => signature !== undefined)
@@ -488,7 +484,7 @@ test('operations of v2 take the signature headers: the login must have them', ()
   });
 });
 
-test('one operation is deprecated, and says since when and what takes over', () => {
+test('one operation is deprecated, with its date and successor', () => {
   const deprecated = operations.filter(({ deprecated }) => deprecated).map(({ operationId }) => operationId);
   expect(deprecated).toEqual(['loginUser']);
   expect(contract.paths['/api/v1/client/login'].post).toMatchObject({
@@ -497,7 +493,7 @@ test('one operation is deprecated, and says since when and what takes over', () 
   });
 });
 
-test('what is limited says so in its statuses, codes and headers', () => {
+test('rate limited operations declare it in statuses and codes', () => {
   const limited = operations.filter(({ rateLimit }) => rateLimit !== undefined);
   expect(Object.fromEntries(limited.map(({ operationId, rateLimit }) => [operationId, rateLimit]))).toEqual({
     loginUserV2: 'application',
@@ -531,33 +527,33 @@ test("the user of a session has the specification's fields, all strings and none
   });
 });
 
-test('the status of a success is success', () => {
+test('successes have the status success', () => {
   for (const { operationId, responses } of operations) {
     for (const [status, content] of Object.entries(responses)) {
       const json = content['application/json'];
       if (!status.startsWith('2') || !json) continue;
       const { properties } = shapeOf(json.schema);
-      // The status of a claim is what auth.md calls it.
+      // auth.md defines the status of a claim.
       const statuses = operationId === 'claimAgent' ? ['initiated', 'claimed'] : ['success'];
       expect(resolve(properties['status']!).enum, operationId).toEqual(statuses);
     }
   }
 });
 
-test('what succeeds without JSON says what it is', () => {
+test('all successes declare their content', () => {
   for (const { operationId, responses } of operations) {
     const successes = Object.entries(responses).filter(([status]) => status < '300');
     if (operationId === NEVER_SUCCEEDS) continue;
     expect(successes.length, operationId).toBeGreaterThan(0);
     for (const [status, content] of successes) {
-      // RFC 8935, section 2.3: without a body.
-      const isTakenEvent = operationId === 'revokeAgent' && status === '202';
-      expect(Object.keys(content).length > 0, `${operationId} ${status}`).toBe(!isTakenEvent);
+      // RFC 8935, section 2.3: no body.
+      const isAcceptedEvent = operationId === 'revokeAgent' && status === '202';
+      expect(Object.keys(content).length > 0, `${operationId} ${status}`).toBe(!isAcceptedEvent);
     }
   }
 });
 
-test('every operation of the developers demands a scope, and what makes something takes a key', () => {
+test('operations of developers that create a resource accept a key', () => {
   for (const { operationId, method, path, bearer, takesKey, codes, responses } of operations) {
     if (!path.startsWith('/api/v2/dev/') || !bearer) continue;
     if (takesKey) {
@@ -610,7 +606,7 @@ describe('the error models', () => {
     expect(contract.components.schemas.LegacyError.properties.status.enum).toEqual(['fail', 'error']);
   });
 
-  test('are those of every error of every operation', () => {
+  test('are used for every error of every operation', () => {
     for (const { operationId, responses } of operations) {
       for (const [status, content] of Object.entries(responses)) {
         if (Number(status) < 400) continue;

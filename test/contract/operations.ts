@@ -18,47 +18,47 @@ interface Content {
   readonly examples?: Readonly<Record<string, { readonly $ref?: string; readonly value?: unknown }>>;
 }
 
-/** A body that an operation takes: of JSON an example is a value, of everything else a text. */
+/** The body of an operation. The example is a value for JSON, and text for other media types. */
 export interface RequestBody extends Content {
   readonly mediaType: string;
   readonly required: boolean;
 }
 
-/** An operation of the contract with what a test needs. */
+/** An operation of the contract with the properties that tests use. */
 export interface ContractOperation {
   readonly operationId: string;
   readonly method: string;
-  /** With `{app_id}` in it. */
+  /** Includes placeholders such as `{app_id}`. */
   readonly path: string;
   readonly tag: string;
   /** Whether a token must be sent. */
   readonly bearer: boolean;
-  /** The security schemes whose tokens it takes. */
+  /** The security schemes whose tokens it accepts. */
   readonly schemes: readonly string[];
-  /** What a developer's or a reseller's token must be allowed to do. */
+  /** The scopes that a developer's or reseller's token needs. */
   readonly scopes: readonly string[];
-  /** Whether it is refused to a caller with a delegated token. */
+  /** Whether it refuses delegated tokens. */
   readonly notDelegated: boolean;
   /** Whether it takes an `Idempotency-Key`. */
   readonly takesKey: boolean;
-  /** Whether it must be signed, or may. */
+  /** Whether a signature is required or optional. */
   readonly signature: 'required' | 'optional' | undefined;
-  /** Its header parameters, with a question mark when they may be left out. */
+  /** Its header parameters, optional ones with a question mark. */
   readonly headers: readonly string[];
-  /** What its limit counts for. */
+  /** What its rate limit counts. */
   readonly rateLimit: string | undefined;
   readonly hashesPassword: boolean;
-  /** How large a body may be, where it has a limit of its own. */
   /** Whose login it is. */
   readonly login: string | undefined;
+  /** The largest body, if the operation has its own limit. */
   readonly maxBytes: number | undefined;
   readonly deprecated: boolean;
-  /** Seconds that it may take. */
+  /** Its timeout in seconds. */
   readonly timeLimit: number;
   readonly codes: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly requestBody: RequestBody | undefined;
-  /** Status to media type to content. */
+  /** Content by status and media type. */
   readonly responses: Readonly<Record<string, Readonly<Record<string, Content>>>>;
 }
 
@@ -96,7 +96,7 @@ interface RawOperation {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** What a reference names; anything else as it is. */
+/** The target of a reference. Any other value is returned unchanged. */
 export function resolve<Value extends object>(value: Value & { readonly $ref?: string }): Value {
   if (value.$ref === undefined) return value;
   const found = value.$ref
@@ -106,7 +106,7 @@ export function resolve<Value extends object>(value: Value & { readonly $ref?: s
   return resolve(found as Value);
 }
 
-/** Every operation of the contract, in its order. */
+/** Every operation of the contract, in order. */
 export const operations: readonly ContractOperation[] = Object.entries(contract.paths).flatMap(
   ([path, item]) =>
     Object.entries(item)
@@ -164,12 +164,12 @@ function toRequestBody(body: RawOperation['requestBody']): RequestBody | undefin
   };
 }
 
-/** Whether an operation's body is JSON, of which one knows what is wrong with it. */
+/** Whether the body is JSON, so that its faults are known. */
 export function takesJson({ requestBody }: ContractOperation): boolean {
   return requestBody?.mediaType === 'application/json';
 }
 
-/** The status of the response to a valid request; undefined for an operation that only ever requests a payment. */
+/** The success status, or undefined for an operation that only requests a payment. */
 export function successOf({ responses }: ContractOperation): string | undefined {
   return Object.keys(responses).find((status) => status.startsWith('2'));
 }
@@ -184,7 +184,7 @@ export function successTypes({ responses }: ContractOperation): string[] {
 export function shapeOf(schema: ContractSchema): {
   readonly required: readonly string[];
   readonly properties: Readonly<Record<string, ContractSchema>>;
-  /** What else it says of the object as a whole. */
+  /** The remaining keywords of the object. */
   readonly constraints: object;
 } {
   const { required = [], properties = {}, allOf = [], ...constraints } = resolve(schema);

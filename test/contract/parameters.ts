@@ -5,12 +5,12 @@ import { ban, newApp, newDeveloper, newSession, type App, type Developer } from 
 import { authorize, newClient } from '../support/oauth.ts';
 import { operations, type ContractOperation } from './operations.ts';
 
-/** An owner of the resources that paths name, who may change them. */
+/** An owner of the resources in paths, who may change them. */
 export interface Owner {
   readonly api: Api;
   readonly developer: Developer;
   readonly app: App;
-  /** What was made for the owner so far, by purpose. */
+  /** The values created for the owner so far, by purpose. */
   readonly made: Map<string, Promise<string>>;
 }
 
@@ -21,14 +21,14 @@ export async function newOwner(api: Api): Promise<Owner> {
 }
 
 /**
- * Makes something that an owner has. @param prefix the path up to it, filled in already
+ * Creates a resource of an owner. @param prefix the path up to its parameter, with values
  * @returns the value of its path parameter
  */
 type Maker = (owner: Owner, prefix: string) => Promise<string>;
 
 /**
- * How to obtain the values of path parameters. By default a value is made as the contract's example shows: by a POST
- * to the path before the parameter, whose response names it, or by a PUT to the path itself.
+ * How to create the values of path parameters. By default, a value is created with the contract's example: by a POST to
+ * the path before the parameter, whose response contains it, or by a PUT to the path itself.
  */
 const makers: Readonly<Record<string, Maker>> = {
   app_id: async ({ app }) => app.app_id,
@@ -65,19 +65,19 @@ const makers: Readonly<Record<string, Maker>> = {
     const { body } = await api.call('GET', '/api/v2/dev/authorizations', undefined, developer);
     return idIn((body as { data: object[] }).data[0]!, 'authorization_id');
   },
-  // Of a new one, which signs nothing yet: what others have been given stays good.
+  // A new key, which has signed nothing yet, so that existing tokens stay valid.
   key_id: async ({ api }) => {
     const { body } = await api.post('/api/v2/admin/signing-keys', undefined, ADMINISTRATOR);
     return idIn((body as { data: object[] }).data[0]!, 'key_id');
   },
 };
 
-/** Values of the right form that no owner has. */
+/** Well-formed values that no owner has. */
 const ABSENT: Readonly<Record<string, string>> = { name: 'absent', file_name: 'absent.bin' };
 
 /**
- * A path that leads to something of the owner.
- * @throws Error when it has a parameter that is neither known here nor made by an example of the contract
+ * A path to a resource of the owner.
+ * @throws Error for a parameter that is not known here and that no example of the contract creates
  */
 export async function locate(owner: Owner, path: string): Promise<string> {
   return fill(path, (name, prefix) => {
@@ -88,7 +88,7 @@ export async function locate(owner: Owner, path: string): Promise<string> {
   });
 }
 
-/** The same path to something that does not exist, below what does. */
+/** The same path to a resource that does not exist, in one that does. */
 export async function locateAbsent(owner: Owner, path: string): Promise<string> {
   const last = path.lastIndexOf('{');
   const name = path.slice(last + 1, path.indexOf('}', last));
@@ -99,12 +99,12 @@ export async function locateAbsent(owner: Owner, path: string): Promise<string> 
   );
 }
 
-/** A path with the contract's own examples in it: of the right form, and there is nothing at it. */
+/** A path with the contract's examples: well-formed, but without a resource. */
 export function examplePath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => absentOf(path, name));
 }
 
-/** The query of an operation: what it must have, by the contract's examples. */
+/** The required query of an operation, from the contract's examples. */
 export function queryOf({ parameters }: ContractOperation): string {
   const needed = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
   const query = new URLSearchParams(
@@ -119,7 +119,7 @@ function absentOf(path: string, name: string): string {
   return ABSENT[name] ?? String(example ?? 'absent');
 }
 
-/** A token of the owner that an operation takes, with every scope; undefined where it needs none. */
+/** A token of the owner with every scope for an operation, or undefined if it needs none. */
 export async function tokenFor(
   owner: Owner,
   { bearer, schemes }: ContractOperation,
@@ -133,12 +133,12 @@ export async function tokenFor(
   throw new Error(`no token for ${schemes.join(', ')}: add it to test/contract/parameters.ts`);
 }
 
-/** The token of a session of a user of the owner's application. */
+/** A session token of a user of the owner's application. */
 export function sessionToken(owner: Owner): Promise<string> {
   return once(owner, 'session', async () => (await newSession(owner.api, owner.app)).token);
 }
 
-/** Whether there are resellers in the contract. */
+/** Whether the contract has resellers. */
 export const hasResellers = operations.some(({ operationId }) => operationId === 'createResellerToken');
 
 /** A token of a reseller of the owner. */
@@ -148,7 +148,7 @@ export async function resellerToken(owner: Owner, scopes: readonly string[]): Pr
   return String(body['token']);
 }
 
-/** A token of a reseller of the owner, who has money, and a price for 30 days of Pro. */
+/** A token of a reseller of the owner, with a balance and a price for 30 days of Pro. */
 export async function stockedReseller(owner: Owner): Promise<string> {
   return once(owner, 'stocked reseller', async () => {
     const { api, app, developer } = owner;
@@ -160,7 +160,7 @@ export async function stockedReseller(owner: Owner): Promise<string> {
   });
 }
 
-/** The licenses that a reseller of the owner buys. */
+/** Buys licenses as a reseller of the owner. */
 async function buyKey(owner: Owner): Promise<unknown> {
   const wanted = { app_id: owner.app.app_id, tier: 'Pro', duration_days: 30, amount: 1 };
   const token = await stockedReseller(owner);
@@ -185,7 +185,7 @@ async function fill(
   return filled;
 }
 
-/** Makes a thing as the contract's example does. What sessions read is written on the developers' side. */
+/** Creates a resource from the contract's example. Developers create what sessions read. */
 function makerOf(name: string): Maker {
   return async (owner, given) => {
     const prefix = given.replace(/^\/api\/v2\/client\/apps\//, '/api/v2/dev/apps/');
@@ -196,7 +196,7 @@ function makerOf(name: string): Maker {
       await send(owner, 'PUT', `${prefix}/${chosen}`);
       return chosen;
     }
-    throw new Error(`no value for {${name}} behind ${given}: add a maker to test/contract/parameters.ts`);
+    throw new Error(`no value for {${name}} below ${given}: add a maker to test/contract/parameters.ts`);
   };
 }
 
@@ -212,7 +212,7 @@ function operationAt(method: string, path: string): ContractOperation | undefine
   );
 }
 
-/** Sends the contract's example to an address of the developer's side. */
+/** Sends the contract's example to a developer's path. */
 async function send({ api, developer }: Owner, method: string, path: string) {
   const { requestBody } = operationAt(method, path) ?? {};
   const response = await api.call(method, path, requestBody?.example, {
@@ -225,7 +225,7 @@ async function send({ api, developer }: Owner, method: string, path: string) {
   return response;
 }
 
-/** The first member of a name in a response, however deep. */
+/** The first member with a name in a response, at any depth. */
 function idIn(response: unknown, name: string): string {
   const found: string[] = [];
   JSON.stringify(response, (member, value: unknown) => {

@@ -14,7 +14,7 @@ import { startTestService } from '../support/service.ts';
 import { operations } from './operations.ts';
 import { examplePath } from './parameters.ts';
 
-// The requests of a client come through a proxy, so that every test has addresses of its own.
+// Requests arrive through a proxy, so that every test can use its own addresses.
 const generous = await startTestService();
 const { databaseUrl } = generous;
 const limited = await startTestService({
@@ -29,8 +29,8 @@ const other = await newApp(generous.api);
 let hosts = 0;
 const newAddress = () => `198.51.100.${(hosts += 1)}`;
 
-// The windows are measured by this process' clock, which stands still here until a test moves it. It begins with the
-// present, because housekeeping clears windows away by the database's clock.
+// The clock of this process measures the windows and stands still until a test advances it. It starts at the present
+// time, because housekeeping deletes windows by the clock of the database.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 const wait = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
@@ -38,7 +38,7 @@ const wait = (milliseconds: number) => vi.setSystemTime(Date.now() + millisecond
 const limitsOf = ({ headers }: ApiResponse<object>) =>
   ['limit', 'remaining', 'reset', 'policy'].map((name) => headers.get(`ratelimit-${name}`));
 
-/** Requests of every operation that is limited, as they are refused for their members: what they count is the same. */
+/** The tests send invalid requests, which count like valid ones. */
 const limitedOperations = operations.filter(({ rateLimit }) => rateLimit !== undefined);
 const others = operations.filter(({ rateLimit }) => rateLimit === undefined);
 
@@ -52,7 +52,7 @@ function send(
   return api.post(path, body, { headers: { 'x-forwarded-for': address, ...headers } });
 }
 
-test('what is limited are the operations that take credentials, and the sandbox', () => {
+test('operations that take credentials and the sandbox are rate limited', () => {
   expect(limitedOperations.map(({ operationId }) => operationId)).toEqual([
     'loginUserV2',
     'loginWithLicense',
@@ -74,7 +74,7 @@ test('what is limited are the operations that take credentials, and the sandbox'
 describe.each(limitedOperations.map((operation) => [operation.operationId, operation] as const))(
   '%s',
   (_operationId, { path }) => {
-    test('counts: the headers say how many are left, the fourth is refused until the window ends', async () => {
+    test('counts requests in headers, and refuses the fourth until the window ends', async () => {
       const address = newAddress();
       const responses = [];
       for (let request = 0; request < 3; request += 1) {
@@ -108,7 +108,7 @@ describe.each(limitedOperations.map((operation) => [operation.operationId, opera
       const last = await send(path, address);
       expect(last.status).toBe(429);
       expect(last.headers.get('retry-after')).toBe('1');
-      // And a new window begins with the first request after it.
+      // The first request after the window starts a new one.
       wait(2);
       const next = await send(path, address);
       expect([400, 401]).toContain(next.status);
@@ -118,7 +118,7 @@ describe.each(limitedOperations.map((operation) => [operation.operationId, opera
 );
 
 test.each(others.map((operation) => [operation.operationId, operation] as const))(
-  '%s does not count, and is not refused',
+  '%s does not count and is not refused',
   async (_operationId, { method, path, requestBody }) => {
     const address = newAddress();
     for (let request = 0; request < 3; request += 1) await send('/api/v1/client/login', address);
@@ -138,7 +138,7 @@ test.each(others.map((operation) => [operation.operationId, operation] as const)
   },
 );
 
-describe('what is counted together', () => {
+describe('one count includes', () => {
   const login = (address: string, body?: object, service = limited) =>
     send('/api/v1/client/login', address, body, {}, service);
   const remaining = (response: ApiResponse<object>) => Number(response.headers.get('ratelimit-remaining'));
@@ -151,7 +151,7 @@ describe('what is counted together', () => {
     expect((await send('/api/v2/client/login-license', address)).status).toBe(429);
   });
 
-  test('what succeeds and what fails', async () => {
+  test('successes and failures', async () => {
     const address = newAddress();
     const user = await newUser(generous.api, app);
     const responses = [
@@ -168,21 +168,21 @@ describe('what is counted together', () => {
     expect(responses.map(remaining)).toEqual([2, 1, 0, 0]);
   });
 
-  test('applications for themselves: one cannot use up another one’s', async () => {
+  test('one application only, not others', async () => {
     const address = newAddress();
     for (let request = 0; request < 4; request += 1) await login(address);
     expect((await login(address)).status).toBe(429);
     expect(remaining(await login(address, { app_id: other.app_id }))).toBe(2);
   });
 
-  test('addresses for themselves: one client cannot lock others out', async () => {
+  test('one address only, not others', async () => {
     const [first, second] = [newAddress(), newAddress()];
     for (let request = 0; request < 4; request += 1) await login(first);
     expect((await login(first)).status).toBe(429);
     expect(remaining(await login(second))).toBe(2);
   });
 
-  test('requests that name no application, as one', async () => {
+  test('all requests without an application', async () => {
     const address = newAddress();
     const responses = [];
     for (const body of [{}, { app_id: 7 }, { app_id: null }, {}]) responses.push(await login(address, body));
@@ -192,7 +192,7 @@ describe('what is counted together', () => {
     expect(remaining(await login(address))).toBe(2);
   });
 
-  test('developers and the sandbox, each kind for itself', async () => {
+  test('requests of developers or of the sandbox, separately', async () => {
     const address = newAddress();
     expect(remaining(await send('/api/v2/dev/login', address, {}))).toBe(2);
     expect(remaining(await send('/api/v2/dev/register', address, {}))).toBe(1);
@@ -201,7 +201,7 @@ describe('what is counted together', () => {
     expect(remaining(await login(address, { app_id: 'developers' }))).toBe(2);
   });
 
-  test('an app_id that is the name of a kind is not that kind', async () => {
+  test('no other kind with the name of an app_id', async () => {
     const address = newAddress();
     for (const app_id of ['sandbox', 'developers', 'application', 'requests']) {
       expect(remaining(await login(address, { app_id }))).toBe(2);
@@ -209,7 +209,7 @@ describe('what is counted together', () => {
     expect(remaining(await send('/api/v1/sandbox/auth', address, {}))).toBe(2);
   });
 
-  test('the addresses of an IPv6 /64, in every way of writing them', async () => {
+  test('the addresses of an IPv6 /64, in every notation', async () => {
     const addresses = [
       '2001:db8:1:1::1',
       '2001:DB8:0001:1:ffff:ffff:ffff:ffff',
@@ -223,16 +223,16 @@ describe('what is counted together', () => {
     expect(remaining(await login('2001:db8:1::1'))).toBe(2);
   });
 
-  test('IPv4 and the IPv6 that it is mapped into', async () => {
+  test('an IPv4 address and its IPv4-mapped IPv6 address', async () => {
     const address = newAddress();
     expect(remaining(await login(address))).toBe(2);
     expect(remaining(await login(`::ffff:${address}`))).toBe(1);
     expect(remaining(await login(`::FFFF:${address}`))).toBe(0);
-    // Every IPv4 address is in one /64 there.
+    // All IPv4-mapped addresses are in one /64.
     expect(remaining(await login(newAddress()))).toBe(2);
   });
 
-  test('what different nodes count', async () => {
+  test('the requests to all nodes', async () => {
     const second = await startTestService({
       DATABASE_URL: databaseUrl,
       RATE_LIMIT: '3/60',
@@ -249,7 +249,7 @@ describe('what is counted together', () => {
     expect(remaining(await login(address))).toBe(1);
   });
 
-  test('exactly, however many come at the same time', async () => {
+  test('concurrent requests, exactly', async () => {
     const address = newAddress();
     const responses = await Promise.all(Array.from({ length: 20 }, () => login(address)));
     expect(responses.filter(({ status }) => status !== 429)).toHaveLength(3);
@@ -258,7 +258,7 @@ describe('what is counted together', () => {
 });
 
 describe('the client’s address', () => {
-  test('is the socket’s where no proxy is trusted', async () => {
+  test('is the socket’s if no proxy is trusted', async () => {
     const plain = await startTestService({ DATABASE_URL: databaseUrl, RATE_LIMIT: '3/60' });
     const own = await newApp(generous.api);
     const statuses = [];
@@ -271,7 +271,7 @@ describe('the client’s address', () => {
     expect(statuses).toEqual([400, 400, 400, 429]);
   });
 
-  test('is what the nearest trusted proxy saw: what the client wrote before it does not count', async () => {
+  test('is the one that the nearest trusted proxy added, regardless of what the client sent', async () => {
     const address = newAddress();
     const statuses = [];
     for (let request = 0; request < 4; request += 1) {
@@ -280,7 +280,7 @@ describe('the client’s address', () => {
     expect(statuses).toEqual([400, 400, 400, 429]);
   });
 
-  test('is the proxy’s own when it forwards nonsense', async () => {
+  test('is the proxy’s own if it forwards nonsense', async () => {
     const own = await newApp(generous.api);
     const statuses = [];
     for (const nonsense of ['nonsense', 'unknown', '', '_hidden', '999.1.1.1']) {
@@ -290,8 +290,8 @@ describe('the client’s address', () => {
   });
 });
 
-describe('what never gets as far as an application', () => {
-  test('is refused for what it is', async () => {
+describe('a malformed request', () => {
+  test('is not counted', async () => {
     const address = newAddress();
     for (let request = 0; request < 5; request += 1) {
       const broken = await send('/api/v1/client/login', address, '{');
@@ -300,14 +300,14 @@ describe('what never gets as far as an application', () => {
   });
 });
 
-test('the limit is 100 in 60 seconds unless it is set', async () => {
+test('the limit is 100 in 60 seconds by default', async () => {
   const standard = await startTestService({ DATABASE_URL: databaseUrl, RATE_LIMIT: '' });
   const own = await newApp(generous.api);
   const response = await send('/api/v1/client/login', '', { app_id: own.app_id }, {}, standard);
   expect(limitsOf(response)).toEqual(['100', '99', '60', '100;w=60']);
 });
 
-test('the alternative preset', async () => {
+test('the alternative preset is 30 in 30 seconds', async () => {
   const preset = await startTestService({ DATABASE_URL: databaseUrl, RATE_LIMIT: '30/30' });
   const own = await newApp(generous.api);
   const response = await send('/api/v1/client/login', '', { app_id: own.app_id }, {}, preset);
@@ -318,7 +318,7 @@ describe('failures of one username', () => {
   const FAILURES = 10;
   const wrong = { password: 'a wrong password' };
 
-  /** A login of v1 or v2, over any address. */
+  /** A v1 or v2 login from an address. */
   function attempt(
     version: 'v1' | 'v2',
     own: App,
@@ -358,7 +358,7 @@ describe('failures of one username', () => {
     expect((await attempt(version, own, user, address)).status).toBe(200);
   });
 
-  test('are the same for an unknown name', async () => {
+  test('are the same for an unknown username', async () => {
     const own = await newApp(generous.api);
     const signedOut = { username: unique('unknown'), password: 'a password', hwid: newHwid() };
     const address = newAddress();
@@ -369,7 +369,7 @@ describe('failures of one username', () => {
     expect(statuses).toEqual([...Array<number>(FAILURES).fill(401), 429, 429]);
   });
 
-  test('count under every form of the name', async () => {
+  test('count for every form of the username', async () => {
     const own = await newApp(generous.api);
     const { username, hwid } = await newUser(generous.api, own);
     const address = newAddress();
@@ -381,7 +381,7 @@ describe('failures of one username', () => {
     expect((await attempt('v1', own, { username, hwid, ...wrong }, address)).status).toBe(429);
   });
 
-  test('of another client never lock the owner out: not from elsewhere, and not from the same address', async () => {
+  test('of another client do not lock the user out, from the same or another address', async () => {
     const own = await newApp(generous.api);
     const user = await newUser(generous.api, own);
     const [attacker, home] = [newAddress(), newAddress()];
@@ -393,7 +393,7 @@ describe('failures of one username', () => {
     expect((await attempt('v1', own, user, attacker)).status).toBe(200);
   });
 
-  test("on the user's own machine, from elsewhere, lock no one out", async () => {
+  test("with the user's hwid from another address do not lock the user out", async () => {
     const own = await newApp(generous.api);
     const user = await newUser(generous.api, own);
     const stranger = newAddress();
@@ -404,7 +404,7 @@ describe('failures of one username', () => {
     expect((await attempt('v2', own, user, newAddress())).status).toBe(200);
   });
 
-  test('are of one user and of one application', async () => {
+  test('count for one user of one application', async () => {
     const [first, second] = [await newApp(generous.api), await newApp(generous.api)];
     const user = await newUser(generous.api, first);
     await newUser(generous.api, second, user);
@@ -418,7 +418,7 @@ describe('failures of one username', () => {
     expect((await attempt('v1', second, user, address)).status).toBe(200);
   });
 
-  test('that are no failures of the password do not count', async () => {
+  test('for other reasons than the password do not count', async () => {
     const own = await newApp(generous.api);
     const user = await newUser(generous.api, own);
     const address = newAddress();
@@ -429,7 +429,7 @@ describe('failures of one username', () => {
     expect((await attempt('v1', own, user, address)).status).toBe(200);
   });
 
-  test('end no session', async () => {
+  test('do not end sessions', async () => {
     const own = await newApp(generous.api);
     const session = await newSession(generous.api, own);
     const address = newAddress();
@@ -440,7 +440,7 @@ describe('failures of one username', () => {
     expect(status).toBe(200);
   });
 
-  test('of a developer are 10 a minute, from one address', async () => {
+  test('of a developer are 10 a minute from one address', async () => {
     const email = `${unique('dev')}@example.com`;
     const password = 'a developer password';
     const [attacker, home] = [newAddress(), newAddress()];
@@ -463,7 +463,7 @@ describe('failures of one username', () => {
   });
 });
 
-test('windows that have ended are cleared away, and no others', async () => {
+test('only windows that have ended are deleted', async () => {
   const [ended, open] = [newAddress(), newAddress()];
   const remaining = async (address: string) =>
     Number((await send('/api/v1/client/login', address)).headers.get('ratelimit-remaining'));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { redact, REDACTED, requestSchema, responseSchema } from '../../src/http/contract/redaction.ts';
 
-/** Secrets in any parent. */
+/** Members that are secret wherever they are. */
 const SECRET = /^((.*_)?(secret|password|token|otp|credential|pin)|license_key|hwid|session_id|key)$/;
 
 interface Schema {
@@ -33,7 +33,7 @@ const bodiesOf = (operation: Operation) => [
 ];
 const bodies = operations.flatMap(bodiesOf);
 
-/** Every member of a schema with its place, those below a marked one left out. */
+/** Every member of a schema with its place, except members of marked ones. */
 function membersOf(schema: Schema | undefined, place = ''): { place: string; marked: boolean }[] {
   if (!schema) return [];
   if (schema['x-redact']) return [{ place, marked: true }];
@@ -50,7 +50,7 @@ function membersOf(schema: Schema | undefined, place = ''): { place: string; mar
   ];
 }
 
-/** Where a schema takes members of any name. */
+/** The places of a schema that accept members with any name. */
 function openPlaces(schema: Schema | undefined, place = ''): string[] {
   if (!schema) return [];
   return [
@@ -63,7 +63,7 @@ function openPlaces(schema: Schema | undefined, place = ''): string[] {
   ];
 }
 
-/** The permanent list of what is marked, operation by operation. Additions are checked by their names. */
+/** Members that must stay marked, by operation. New secrets are found by their names. */
 const MARKED: Readonly<Record<string, readonly string[]>> = {
   'loginUserV2 request': ['/hwid', '/password'],
   'loginUserV2 200': ['/token'],
@@ -92,7 +92,7 @@ const MARKED: Readonly<Record<string, readonly string[]>> = {
   'createLicenses 201': ['/licenses/*/license_key'],
   'listLicenses 200': ['/data/*/license_key'],
   'createBan request': ['/hwid'],
-  // Anyone with the address of a receiver can often write to it: a key is a part of it.
+  // The URL of a receiver often contains a key to write to it.
   'createWebhook request': ['/url'],
   'createWebhook 201': ['/secret', '/url'],
   'listWebhooks 200': ['/data/*/url'],
@@ -114,7 +114,7 @@ test('these members are marked', () => {
   expect(Object.fromEntries(marked)).toMatchObject(MARKED);
 });
 
-test('every member is marked whose name says that it is a secret', () => {
+test('every member with the name of a secret is marked', () => {
   const forgotten = bodies.flatMap(({ body, schema }) =>
     membersOf(schema)
       .filter(({ place, marked }) => SECRET.test(place.split('/').at(-1)!) && !marked)
@@ -123,7 +123,7 @@ test('every member is marked whose name says that it is a secret', () => {
   expect(forgotten).toEqual([]);
 });
 
-test('nothing is marked where redaction does not look', () => {
+test('no marks are in places that redaction does not visit', () => {
   const hidden: string[] = [];
   const walk = (node: unknown, place: string): void => {
     if (typeof node !== 'object' || node === null) return;
@@ -163,9 +163,9 @@ describe('the examples of the contract, redacted', () => {
     const walk = (before: unknown, after: unknown, place: string): void => {
       if (after === REDACTED) return void places.push(place);
       if (typeof before !== 'object' || before === null) return expect(after).toEqual(before);
-      // What the contract leaves open is not seen at all.
+      // Members that the contract does not name are not shown.
       if (openPlaces(schema as Schema).includes(place)) return expect(after).toEqual({});
-      // A member that is missing would be one that the contract does not name.
+      // A missing member would be one that the contract does not name.
       expect(Object.keys(after as object)).toEqual(Object.keys(before));
       for (const [name, member] of Object.entries(before)) {
         walk(

@@ -57,7 +57,7 @@ describe('at level info', async () => {
   const { api } = service;
   const app = await newApp(api);
 
-  test('the address of a payment page is a secret', async () => {
+  test('the path of a payment page is redacted', async () => {
     const { headers } = await fetch(`${api.baseUrl}/pay/cs_test_secret/receipt?x=1`);
     expect(await lineOf(service, headers)).toMatchObject({ path: '/pay/[redacted]/receipt' });
     expect(service.output().stderr).not.toContain('cs_test_secret');
@@ -68,13 +68,13 @@ describe('at level info', async () => {
     ['/oauth/authorize/its-cookie', '/oauth/authorize/[redacted]'],
     ['/oauth/device/its-cookie', '/oauth/device/[redacted]'],
     ['/oauth/device/authorize', '/oauth/device/authorize'],
-  ])('the address of a page that waits for a person is a secret: %s', async (address, path) => {
+  ])('the path of a page that waits for a person is redacted: %s', async (address, path) => {
     const { headers } = await fetch(`${api.baseUrl}${address}`);
     expect(await lineOf(service, headers)).toMatchObject({ path });
     expect(service.output().stderr).not.toContain('its-cookie');
   });
 
-  test('every refused request has one line: the caller, the request and the reason', async () => {
+  test('every refused request has one line with the caller, the request and the reason', async () => {
     const { headers } = await api.post('/api/v1/client/login', app.with({ username: 'ada' }));
     expect(await lineOf(service, headers)).toEqual({
       level: INFO,
@@ -90,7 +90,7 @@ describe('at level info', async () => {
     });
   });
 
-  test('also for a client of the legacy model, and for what never became an operation', async () => {
+  test('also for legacy clients and for requests without an operation', async () => {
     const legacy = await api.post('/api/v1/client/init', {}, { headers: { accept: 'application/json' } });
     expect(await lineOf(service, legacy.headers)).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
     const method = await api.call('PUT', '/health');
@@ -126,30 +126,33 @@ describe('at level info', async () => {
       { status: 413, method: 'POST', path: '/mcp' },
       'mcp',
     ],
-  ])('also where no response of Node is left to give: %s', async (_name, request, expected, label) => {
-    const { status, operation = label ?? 'none' } = expected;
-    const key = new RegExp(`_duration_seconds_count{operation="${operation}",status="${status}"} (\\d+)`);
-    const counted = async () => {
-      const response = await fetch(`${api.baseUrl}/metrics`, { headers: bearer });
-      return Number(key.exec(await response.text())?.[1] ?? 0);
-    };
-    const before = await counted();
-    const [response] = (await sendRaw(api.baseUrl, request)).responses;
-    expect(await lineOf(service, response!.headers)).toMatchObject({
-      ...expected,
-      level: INFO,
-      address: '127.0.0.1',
-    });
-    expect(await counted()).toBe(before + 1);
-  });
+  ])(
+    'also if the connection is closed without a Node.js response: %s',
+    async (_name, request, expected, label) => {
+      const { status, operation = label ?? 'none' } = expected;
+      const key = new RegExp(`_duration_seconds_count{operation="${operation}",status="${status}"} (\\d+)`);
+      const counted = async () => {
+        const response = await fetch(`${api.baseUrl}/metrics`, { headers: bearer });
+        return Number(key.exec(await response.text())?.[1] ?? 0);
+      };
+      const before = await counted();
+      const [response] = (await sendRaw(api.baseUrl, request)).responses;
+      expect(await lineOf(service, response!.headers)).toMatchObject({
+        ...expected,
+        level: INFO,
+        address: '127.0.0.1',
+      });
+      expect(await counted()).toBe(before + 1);
+    },
+  );
 
-  test('is without the query', async () => {
+  test('has no query', async () => {
     const { headers } = await api.call('GET', '/api/v2/dev/apps?access_token=a-token');
     expect(await lineOf(service, headers)).toMatchObject({ path: '/api/v2/dev/apps', code: 'UNAUTHORIZED' });
     expect(service.output().stderr).not.toContain('a-token');
   });
 
-  test('what succeeds has none', async () => {
+  test('successful requests have no line', async () => {
     const { headers } = await api.init(app.with({}));
     const refused = await api.post('/api/v1/client/init', {});
     await lineOf(service, refused.headers);
@@ -159,7 +162,7 @@ describe('at level info', async () => {
   });
 });
 
-test('at level warn there is nothing about the mistakes of clients', async () => {
+test('at level warn, errors of clients are not logged', async () => {
   const service = await start('warn');
   await service.api.post('/api/v1/client/login', {});
   await service.api.call('GET', '/nowhere');
@@ -236,7 +239,7 @@ describe('at level debug', async () => {
         await api.verifyV2({ app_id: app.app_id, token, nonce: newNonce() });
       }
 
-      // Every operation gets all of them under names that are right for others, wrong, or in the wrong place.
+      // Every operation gets all of them under names that are valid elsewhere, wrong, or in the wrong place.
       const word = keep(unique('typed-in'));
       const own = {
         app_id: app.app_id,
@@ -265,10 +268,10 @@ describe('at level debug', async () => {
         `{"secret":"${word}\\ud800"}`,
       ];
       for (const { method, path, requestBody } of operations) {
-        // A request that would delete what others need names something that does not exist.
+        // A DELETE that would remove what others need names a resource that does not exist.
         const example = examplePath(path);
         const url = method === 'DELETE' ? example : example.replace(/app_[0-9a-z]+/, app.app_id);
-        // A token that ends with it, and that no other test uses.
+        // A disposable token for the operation that ends it.
         const acting =
           path === '/api/v2/dev/logout' ? keep((await newDeveloper(api)).token) : developer.token;
         for (const token of [acting, login.token, undefined]) {
@@ -310,7 +313,7 @@ describe('at level debug', async () => {
   );
 });
 
-/** What a response shows once: its members of these names. */
+/** Secrets in a response, by the names of its members. */
 function secretsIn(body: unknown): string[] {
   const found: string[] = [];
   JSON.stringify(body ?? null, (name, value: unknown) => {

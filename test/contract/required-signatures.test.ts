@@ -16,7 +16,7 @@ import { operations, resolve, shapeOf, type ContractOperation } from './operatio
 
 const { api, clock } = await startTestService();
 
-/** A program with an application that demands signatures, a user with a live session, and an unused key. */
+/** An application that requires signatures, a user with a live session, and an unused key. */
 interface Program {
   readonly app: App;
   readonly owner: User;
@@ -24,7 +24,7 @@ interface Program {
   readonly licenseKey: string;
 }
 
-/** What `require_signatures` means to an operation, and a request of it that is right but for its signature. */
+/** How `require_signatures` affects an operation, and a request of it that is valid but for its signature. */
 type Meaning =
   | 'signed requests alone'
   | 'refused: it takes no signature'
@@ -68,7 +68,7 @@ const MEANINGS: Readonly<Record<string, readonly [Meaning, Body]>> = {
   verifySandboxSession: ['unchanged: it takes neither secret nor session', none],
 };
 
-/** Everything that a program sends for an application or a session, by the contract. */
+/** Operations for an application or a session, by the contract. */
 const ofPrograms = operations.filter(
   ({ schemes, requestBody, tag }) =>
     (tag === 'Client' || tag === 'Sandbox') &&
@@ -108,7 +108,7 @@ async function call(
   return response.status < 300 ? 'ok' : `${response.status} ${response.body.code}`;
 }
 
-test('every operation that a program sends is listed', () => {
+test('every operation of client programs is listed', () => {
   expect(Object.keys(MEANINGS).sort()).toEqual(ofPrograms.map(({ operationId }) => operationId).sort());
 });
 
@@ -152,7 +152,7 @@ describe.each(ofPrograms.map((operation) => [operation.operationId, operation] a
         const headers = signed(app, body!, { at: clock.now() })[1];
         for (const sent of [{}, headers])
           expect(await call(operation, program, body, sent)).toBe('401 SIGNATURE_REQUIRED');
-        // The refusal has ended nothing.
+        // The refusal did not end the session.
         await app.patch({ require_signatures: false });
         expect(await call(operation, program, body)).toBe('ok');
       } else expect(await call(operation, program, body)).toBe('ok');
@@ -160,7 +160,7 @@ describe.each(ofPrograms.map((operation) => [operation.operationId, operation] a
   },
 );
 
-test('MQTT under require_signatures: a session is its password', async () => {
+test('MQTT under require_signatures accepts a session as the password', async () => {
   const { app, token } = await newProgram();
   const listening = await connectMqtt(webSocketUrl(api), { app_id: app.app_id, password: token });
   expect(await listening.subscribe(`latchkey/v2/apps/${app.app_id}/events`)).toEqual([1]);

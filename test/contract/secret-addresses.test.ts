@@ -14,12 +14,12 @@ const service = await spawnService({ DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'trace
 const { baseUrl } = service.api;
 const { host, hostname, port } = new URL(baseUrl);
 
-/** Every route that has something in its path. */
+/** Every route with a parameter in its path. */
 const ROUTES = [...PAGE_ROUTES, ...new Set(operations.map(({ path }) => path))].filter((route) =>
   /[:{]/.test(route),
 );
 
-/** Ways to write an address that a person, a proxy or a program may send by mistake. */
+/** Misspellings of a URL that a person, a proxy or a program may send. */
 const SPELLINGS: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => `/${path}`,
@@ -45,7 +45,7 @@ const SPELLINGS: readonly ((path: string) => string)[] = [
 const METHODS = ['GET', 'POST', 'PUT', 'BREW'];
 const SECRET = 'Kd82mf0aLq9xWc3vTz6yRb1nHs5jUe7gPo4iXkEwQ-_';
 
-/** Sends requests over one connection each, and waits until the service has closed them. */
+/** Sends each request on its own connection, and waits until the service closes them. */
 async function send(requests: readonly string[]): Promise<void> {
   for (let start = 0; start < requests.length; start += 20) {
     const sent = requests.slice(start, start + 20).map(async (request) => {
@@ -58,7 +58,7 @@ async function send(requests: readonly string[]): Promise<void> {
   }
 }
 
-test('no spelling of an address that has a secret in it writes the secret into the log', async () => {
+test('no spelling of a URL with a secret writes the secret to the log', async () => {
   const paths = ROUTES.map((route) => route.replace(/:\w+|\{\w+\}/g, SECRET));
   const requests = paths.flatMap((path, at) =>
     SPELLINGS.map((spell, index) => {
@@ -87,16 +87,16 @@ test('no spelling of an address that has a secret in it writes the secret into t
   ).toEqual([]);
 });
 
-test('a page with a secret address does not reveal it to other sites', async () => {
+test('a page with a secret in its URL does not reveal it to other sites', async () => {
   const routes = PAGE_ROUTES.filter((route) => route.includes(':') && route !== '/errors/:slug');
-  const told = await Promise.all(
+  const policies = await Promise.all(
     routes.map(async (route) => {
       const { headers } = await fetch(baseUrl + route.replace(/:\w+/, SECRET));
       const isPage = headers.get('content-type')?.startsWith('text/html');
       return isPage ? [route, headers.get('referrer-policy')] : [];
     }),
   );
-  const pages = told.filter((each) => each.length > 0);
+  const pages = policies.filter((each) => each.length > 0);
   expect(pages.length).toBeGreaterThan(5);
   for (const [route, policy] of pages) expect(policy, route!).toBe('no-referrer');
 });

@@ -11,7 +11,7 @@ const { api, clock } = await startTestService();
 const signable = operations.filter(({ signature }) => signature !== undefined);
 const optional = signable.filter(({ signature }) => signature === 'optional');
 
-/** A request of each operation that succeeds as often as it is made, but for its nonce and its signature. */
+/** A valid body for each operation, which can be sent repeatedly with new nonces and signatures. */
 const bodies: Readonly<Record<string, (app: App) => Promise<Record<string, string>>>> = {
   async loginUserV2(app) {
     return { ...(await newUser(api, app)) };
@@ -32,7 +32,7 @@ const bodies: Readonly<Record<string, (app: App) => Promise<Record<string, strin
   },
 };
 
-/** Sends a request with other headers than it should have. */
+/** Sends a request, signed by default. */
 function send(
   path: string,
   app: App,
@@ -44,7 +44,7 @@ function send(
 
 const code = ({ body }: ApiResponse<{ code?: string }>) => body.code;
 
-test('every operation that takes signatures is tried here', () => {
+test('every operation with signatures is tested', () => {
   expect(Object.keys(bodies).sort()).toEqual(signable.map(({ operationId }) => operationId).sort());
 });
 
@@ -57,14 +57,14 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       nonce: newNonce(),
     });
 
-    test('is accepted when it is signed', async () => {
+    test('is accepted if it is signed', async () => {
       const app = await newApp(api);
       expect((await send(path, app, await newBody(app))).status).toBe(200);
       await app.patch({ require_signatures: true });
       expect((await send(path, app, await newBody(app))).status).toBe(200);
     });
 
-    test('is refused when the signature is wrong, whether the application demands one or not', async () => {
+    test('is refused for a wrong signature, whether the application requires one or not', async () => {
       const app = await newApp(api);
       for (const require_signatures of [false, true]) {
         await app.patch({ require_signatures });
@@ -82,7 +82,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
         }
         const late = { ...headers, 'x-timestamp': String(at.getTime() - 300_001) };
         expect(code(await send(path, app, body, late))).toBe('TIMESTAMP_OUT_OF_RANGE');
-        // None of them has spent anything.
+        // The refused requests had no effect.
         expect((await send(path, app, body)).status).toBe(200);
       }
     });
@@ -106,11 +106,11 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       }
     });
 
-    test('of an application that is disabled or not there is refused', async () => {
+    test('of a disabled or unknown application is refused', async () => {
       const app = await newApp(api);
       const body = await newBody(app);
       await app.patch({ status: 'disabled' });
-      // Logging out is always possible.
+      // Logouts are always possible.
       const response = await send(path, app, body);
       if (operationId === 'logoutUserV2') expect(response.status).toBe(200);
       else expect(code(response)).toBe('APPLICATION_INACTIVE');
@@ -121,7 +121,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
     test.each([
       ['NUL', 'a\u0000b'],
       ['characters of two UTF-16 units', '🦊'.repeat(40)],
-    ])('of an impossible app_id is refused: %s', async (_what, app_id) => {
+    ])('of an invalid app_id is refused: %s', async (_what, app_id) => {
       const app = await newApp(api);
       const body = { ...(await newBody(app)), app_id };
       for (const headers of [undefined, {}]) {
@@ -130,7 +130,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       }
     });
 
-    test('of a header that is not of its form is refused, as the contract says', async () => {
+    test('with a malformed header is refused as the contract declares', async () => {
       const app = await newApp(api);
       const body = await newBody(app);
       const text = JSON.stringify(body);
@@ -169,7 +169,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
         expect(code(await send(path, app, text, sign(app, text)))).toBe('NONCE_REUSED');
       });
 
-      test('is not used for a request of version 1, or without a version', async () => {
+      test('is not used for requests of version 1 or without a version', async () => {
         const app = await newApp(api);
         for (const version of [undefined, '1']) {
           const body = await newBody(app);
@@ -183,7 +183,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
         }
       });
 
-      test('covers operation, time and body, and nothing that version 1 signs', async () => {
+      test('covers operation, time and body, unlike version 1', async () => {
         const app = await newApp(api);
         const body = await newBody(app);
         const right = sign(app, body);
@@ -222,7 +222,7 @@ describe.each(signable.map((operation) => [operation.operationId, operation] as 
       });
 
       test.each(['', '0', '3', '02', '2.0', 'v2', '1, 2', '2, 2', 'x'.repeat(4_000)])(
-        'refuses a version that does not exist: %s',
+        'refuses an unknown version: %s',
         async (version) => {
           const app = await newApp(api);
           const body = await newBody(app);
@@ -242,7 +242,7 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
   (operationId, { path }) => {
     const newBody = async (app: App) => ({ app_id: app.app_id, ...(await bodies[operationId]!(app)) });
 
-    test('is accepted until the application demands one', async () => {
+    test('is accepted until the application requires one', async () => {
       const app = await newApp(api);
       const before = await newBody(app);
       const after = await newBody(app);
@@ -253,12 +253,12 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
         expect(refused.status).toBe(401);
         expect(code(refused)).toBe('SIGNATURE_REQUIRED');
       }
-      // The refusal has neither spent nor ended anything.
+      // The refusal had no effect.
       await app.patch({ require_signatures: false });
       expect((await send(path, app, after, {})).status).toBe(200);
     });
 
-    test('gets version 2 alone while bind_responses is on, and the requested version while it is off', async () => {
+    test('gets version 2 while bind_responses is on, and the requested version while it is off', async () => {
       const app = await newApp(api);
       for (const bind_responses of [true, false]) {
         await app.patch({ bind_responses });
@@ -282,7 +282,7 @@ describe.each(optional.map((operation) => [operation.operationId, operation] as 
       expect(code(refused)).toBe('VALIDATION_FAILED');
     });
 
-    test('spends no nonce: it is not authenticated', async () => {
+    test('spends no nonce, because it is not authenticated', async () => {
       const app = await newApp(api);
       const nonce = newNonce();
       expect((await send(path, app, { ...(await newBody(app)), nonce }, {})).status).toBe(200);

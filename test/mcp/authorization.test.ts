@@ -24,7 +24,7 @@ const callOf = (name: string, args: object = {}) => ({
   params: { name, arguments: args },
 });
 
-describe('without a token that is one', async () => {
+describe('without a valid token', async () => {
   const { token: session } = await newSession(api, app);
   const reseller = await api.post(
     '/api/v2/dev/resellers',
@@ -76,7 +76,7 @@ describe('without a token that is one', async () => {
     expect((await send(baseUrl, '{', {})).status).toBe(401);
   });
 
-  test('a client of OAuth finds where to go', async () => {
+  test('an OAuth client can discover the authorization server', async () => {
     const response = await send(baseUrl, LIST);
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     expect(resourceMetadataUrl!.href).toBe(metadata);
@@ -106,7 +106,7 @@ test('the client of the SDK fetches the metadata that a 401 names', async () => 
     },
   });
   const client = new Client({ name: 'test', version: '1.0.0' });
-  // The rest is up to the authorization server, which does not exist here.
+  // The rest is up to the authorization server, which does not exist in this test.
   await expect(client.connect(transport as Parameters<Client['connect']>[0])).rejects.toThrow();
   expect(urls.slice(0, 2)).toEqual([`${baseUrl}/mcp`, metadata]);
   expect(urls[2]).toMatch(/^https:\/\/issuer\.example\/\.well-known\//);
@@ -127,7 +127,7 @@ describe('an access token', () => {
     expect((await api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(401);
   });
 
-  test('what it does is in the audit log, with its client', async () => {
+  test('calls are in the audit log with the client', async () => {
     const agent = await connectAgent(baseUrl, await own(ALL));
     const fresh = await newUser(api, app);
     const found = await agent.call('find_users', { app_id: app.app_id, q: fresh.username });
@@ -148,7 +148,7 @@ describe('an access token', () => {
   });
 });
 
-describe('a token that lacks a scope gets the required one', () => {
+describe('a token without the scope gets the name of the scope', () => {
   test.each([
     [['read', 'write'], LIST, 'agent:execute read write'],
     [['auth:dev'], LIST, 'agent:execute'],
@@ -167,7 +167,7 @@ describe('a token that lacks a scope gets the required one', () => {
     }
   });
 
-  test('before anything happens', async () => {
+  test('before the call', async () => {
     const count = async () => {
       const { body } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}/licenses`, undefined, developer);
       return (body['data'] as []).length;
@@ -179,13 +179,13 @@ describe('a token that lacks a scope gets the required one', () => {
     expect(await count()).toBe(before);
   });
 
-  test('but not about a tool that does not exist', async () => {
+  test('but not for a tool that does not exist', async () => {
     const response = await send(baseUrl, callOf('none'), bearer(await own(['agent:execute'])));
     expect(response.status).toBe(200);
   });
 });
 
-test("another developer's things are as if they did not exist", async () => {
+test("another developer's resources look as if they did not exist", async () => {
   const agent = await connectAgent(baseUrl, developer.token);
   const comparable = async (name: string, args: Record<string, unknown>) => {
     const { isError, text } = await agent.call(name, args);

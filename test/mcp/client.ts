@@ -4,14 +4,14 @@ import type { Api } from '../support/api.ts';
 import { unique } from '../support/fixtures.ts';
 import type { TestService } from '../support/service.ts';
 
-/** A result of a tool as tests look at it. */
+/** A result of a tool. */
 export interface Result {
   readonly isError: boolean;
   readonly text: string;
   readonly content: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An agent's connection, by the client of the SDK. */
+/** A connection of an agent with the client of the SDK. */
 export interface Agent {
   readonly client: Client;
   call(name: string, args?: Readonly<Record<string, unknown>>, meta?: object): Promise<Result>;
@@ -19,7 +19,7 @@ export interface Agent {
   last(): Response;
 }
 
-/** Connects as agents do. @param token of the `Authorization` header */
+/** Connects like an agent. @param token of the `Authorization` header */
 export async function connectAgent(baseUrl: string, token: string): Promise<Agent> {
   let latest: Response | undefined;
   const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), {
@@ -32,7 +32,7 @@ export async function connectAgent(baseUrl: string, token: string): Promise<Agen
   });
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(transport as Parameters<Client['connect']>[0]);
-  // From here on it holds every result against the tool's output schema.
+  // From here on, the client checks every result against the tool's output schema.
   await client.listTools();
   return {
     client,
@@ -57,7 +57,7 @@ export async function apiToken(api: Api, developer: string, scopes: readonly str
   return body['token'] as string;
 }
 
-/** Sends one message as it is. */
+/** Sends one message unchanged. */
 export function send(
   baseUrl: string,
   body: unknown,
@@ -76,7 +76,7 @@ export function send(
 
 export const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-/** An access token as the authorization server issues them. */
+/** An access token as the authorization server issues it. */
 export async function accessToken(
   { services, database, clock }: TestService,
   developerId: string | null,

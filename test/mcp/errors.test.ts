@@ -11,14 +11,14 @@ const { app_id } = await newApp(api, developer);
 const agent = await connectAgent(baseUrl, developer.token);
 const wish = { app_id, amount: 1, duration_days: 30, tier: 'Pro' };
 
-/** How many licenses there are. */
+/** The number of licenses. */
 async function count(): Promise<number> {
   const { content } = await agent.call('list_licenses', { app_id, limit: 100 });
   return (content!['data'] as []).length;
 }
 
-describe('a call that fails says what to do', () => {
-  test('in words, with the arguments by their names', async () => {
+describe('a failed call explains what to do', () => {
+  test('in words, with the names of arguments', async () => {
     const { isError, text, content } = await agent.call('generate_licenses', {
       ...wish,
       amount: 0,
@@ -52,23 +52,18 @@ describe('a call that fails says what to do', () => {
       ['duration_days is required', 'tier is required'],
     ],
     [
-      'arguments that the tool has not',
+      'unknown arguments',
       'get_account',
       { verbose: true, constructor: 1 },
       ['verbose is not an argument of this tool', 'constructor is not an argument of this tool'],
     ],
     [
-      'what no address can hold',
+      'values that no path can contain',
       'get_user',
       { app_id: ['a'], user_id: '' },
       ['app_id must be text or a number', 'user_id must not be empty'],
     ],
-    [
-      'a word of another address',
-      'get_user',
-      { app_id, user_id: 'export' },
-      ['user_id must be an identifier'],
-    ],
+    ['a word of another path', 'get_user', { app_id, user_id: 'export' }, ['user_id must be an identifier']],
     ['null in a query', 'list_applications', { cursor: null }, ['cursor must be text or a number']],
     ['a page that is too large', 'list_applications', { limit: 101 }, ['limit must be <= 100']],
     ['not a number', 'list_applications', { limit: '1e1' }, ['limit must be integer']],
@@ -79,7 +74,7 @@ describe('a call that fails says what to do', () => {
     expect(said).toEqual(faults.map((fault) => `- ${fault}`));
   });
 
-  test.each([5_000, 50_000])('%d levels of a member', async (depth) => {
+  test.each([5_000, 50_000])('with %d levels in a member', async (depth) => {
     const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const message =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"generate_licenses",' +
@@ -110,7 +105,7 @@ describe('a call that fails says what to do', () => {
     expect(text).toMatch(/VALIDATION_FAILED|_NOT_FOUND/);
   });
 
-  test('when to call again', async () => {
+  test('with the time to retry', async () => {
     const other = await connectAgent(limited.baseUrl, developer.token);
     const login = () =>
       other.call('sandbox_login', { app_id: 'sandbox', username: 'agent', hwid: newHwid() });
@@ -125,7 +120,7 @@ describe('a call that fails says what to do', () => {
   });
 });
 
-describe('a key makes a call safe to repeat', () => {
+describe('a key makes a call repeatable', () => {
   test.each<[object]>([[{ toString: 1 }], [{}], [[]], [['a']]])('%j is not valid', async (key) => {
     const { isError, text } = await agent.call('generate_licenses', wish, { idempotency_key: key });
     expect({ isError, text }).toMatchObject({
@@ -143,7 +138,7 @@ describe('a key makes a call safe to repeat', () => {
     const [args, meta] = paramsOf(key);
     const first = await agent.call('generate_licenses', args, meta);
     expect(agent.last().headers.get('idempotency-replayed')).toBeNull();
-    // In another order they are the same arguments.
+    // In another order, they are the same arguments.
     const turned = Object.fromEntries(Object.entries(args).reverse());
     const second = await agent.call('generate_licenses', turned, meta);
     expect(agent.last().headers.get('idempotency-replayed')).toBe('true');
@@ -155,7 +150,7 @@ describe('a key makes a call safe to repeat', () => {
     expect(text).toContain('IDEMPOTENCY_KEY_REUSED');
   });
 
-  test('two at once', async () => {
+  test('for two concurrent calls', async () => {
     const before = await count();
     const other = await connectAgent(baseUrl, developer.token);
     const results = await Promise.all(
@@ -167,7 +162,7 @@ describe('a key makes a call safe to repeat', () => {
   });
 });
 
-test('calls at once over one connection each get their own result', async () => {
+test('concurrent calls on one connection get their own results', async () => {
   const amounts = [1, 2, 3, 4, 5, 6, 7, 8];
   const results = await Promise.all(
     amounts.map((amount) => agent.call('generate_licenses', { ...wish, amount })),

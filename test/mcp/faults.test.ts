@@ -8,7 +8,7 @@ import { createMcpEndpoint } from '../../src/http/mcp/endpoint.ts';
 import type { HttpResponse } from '../../src/http/transport/response.ts';
 import type { Services } from '../../src/services.ts';
 
-/** The endpoint over operations that all fail in one way. */
+/** The endpoint, with operations that fail with an error. */
 function failing(error: unknown) {
   const operation = { operationId: 'getDeveloper' };
   const contract = {
@@ -53,7 +53,7 @@ const problemOf = (error: ApiError): HttpResponse => ({
 test.each([
   [new Error('secret of the code'), 500, 'INTERNAL_ERROR'],
   [new ApiError('SERVICE_UNAVAILABLE', { retryAfter: 1 }), 503, 'SERVICE_UNAVAILABLE'],
-  // The token was revoked after it was admitted.
+  // The token was revoked after it was accepted.
   [new ApiError('UNAUTHORIZED'), 401, 'UNAUTHORIZED'],
 ])('%s in the middle of a call is an HTTP response', async (error, status, code) => {
   const message = { jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'get_account' } };

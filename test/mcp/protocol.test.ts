@@ -25,7 +25,7 @@ describe('refuses an invalid message', () => {
   test.each<[string, unknown, number, number]>([
     ['no JSON', '{', 400, -32_700],
     ['a key twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 400, -32_700],
-    ['bytes that are no UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, -32_700],
+    ['bytes that are not UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, -32_700],
     ['nothing', '', 400, -32_600],
     ['null', 'null', 400, -32_600],
     ['a text', '"ping"', 400, -32_600],
@@ -75,15 +75,15 @@ test.each(['*/*', 'application/json', 'application/*, text/html;q=0.5'])(
   },
 );
 
-describe('what JSON-RPC has an error for is one', () => {
+describe('JSON-RPC errors', () => {
   test.each<[string, object, number]>([
     ['a tool that does not exist', call({ name: 'constructor', arguments: {} }), -32_602],
-    ['a beginning without a version', { ...LIST, method: 'initialize', params: {} }, -32_602],
+    ['initialize without a version', { ...LIST, method: 'initialize', params: {} }, -32_602],
     ['a tool without a name', call({ arguments: {} }), -32_602],
     ['no parameters', call(undefined), -32_602],
     ['invalid arguments', call({ name: 'get_account', arguments: [] }), -32_602],
     ['a method that does not exist', { ...LIST, method: 'tools/none' }, -32_601],
-    ['a method of what is not offered', { ...LIST, method: 'resources/list' }, -32_601],
+    ['a method of an unsupported feature', { ...LIST, method: 'resources/list' }, -32_601],
   ])('%s', async (_, message, code) => {
     const { status, body } = await post(message);
     expect(status).toBe(200);
@@ -104,13 +104,13 @@ test('notifications and unexpected responses get no response', async () => {
   }
 });
 
-test('a call that requests a task is a call: tasks are not offered', async () => {
+test('a call that requests a task is a call, because tasks are not supported', async () => {
   const { body } = await post(call({ name: 'get_account', arguments: {}, task: { ttl: 1000 } }));
   expect(body).toMatchObject({ id: 7, result: { structuredContent: { status: 'success' } } });
 });
 
 test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-  'version %s can be agreed on',
+  'version %s can be negotiated',
   async (protocolVersion) => {
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { response, body } = await post({
@@ -125,7 +125,7 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   },
 );
 
-test('a request for another version gets ours', async () => {
+test('a request for another version gets our latest', async () => {
   const params = { protocolVersion: '2099-01-01', capabilities: {}, clientInfo: { name: 't', version: '1' } };
   const { body } = await post({ ...LIST, method: 'initialize', params });
   expect(body).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
@@ -133,7 +133,7 @@ test('a request for another version gets ours', async () => {
 
 describe('other methods', () => {
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'])(
-    '%s is not taken: there are no sessions and streams',
+    '%s is refused, because there are no sessions and streams',
     async (method) => {
       const response = await fetch(`${baseUrl}/mcp`, { method, headers: { authorization, accept: '*/*' } });
       expect(response.status).toBe(405);
@@ -142,12 +142,12 @@ describe('other methods', () => {
     },
   );
 
-  test.each(['/mcp/', '/MCP', '//mcp', '/mcp/x'])('%s is another address', async (path) => {
+  test.each(['/mcp/', '/MCP', '//mcp', '/mcp/x'])('%s is another path', async (path) => {
     expect((await fetch(baseUrl + path, { method: 'POST' })).status).toBe(404);
   });
 });
 
-describe('pages of others', () => {
+describe('pages of other origins', () => {
   test('may send requests, with a token', async () => {
     const response = await fetch(`${baseUrl}/mcp`, {
       method: 'OPTIONS',
@@ -182,10 +182,10 @@ describe('pages of others', () => {
     ['our own page', baseUrl, undefined, 200],
     ['our own page at its name', 'https://www.example.com', 'www.example.com', 200],
     ['a page of this machine', `http://localhost:${port}`, `localhost:${port}`, 200],
-    ['a page whose name leads here', `http://evil.example:${port}`, `evil.example:${port}`, 403],
+    ['a page whose name resolves to this server', `http://evil.example:${port}`, `evil.example:${port}`, 403],
     ['the same in capitals', `http://evil.example:${port}`, `EVIL.example:${port}`, 403],
     ['the same at the usual port', 'http://evil.example', 'evil.example:80', 403],
-    ['what is no origin', 'nonsense', undefined, 403],
+    ['an invalid origin', 'nonsense', undefined, 403],
   ])('Origin: %s', async (_, origin, host, status) => {
     const { request } = await import('node:http');
     const { promise, resolve, reject } = Promise.withResolvers<number>();
@@ -205,7 +205,7 @@ describe('pages of others', () => {
   });
 });
 
-describe('what is watched', () => {
+describe('metrics and logs', () => {
   const samples = async () => {
     const text = await (await fetch(`${baseUrl}/metrics`)).text();
     const counts = text.matchAll(
@@ -216,7 +216,7 @@ describe('what is watched', () => {
     );
   };
 
-  test('a call counts for its operation, with its result; everything else for MCP', async () => {
+  test('a call counts for its operation with its result, everything else for MCP', async () => {
     const agent = await connectAgent(baseUrl, token);
     const before = await samples();
     await agent.call('get_account');
@@ -236,7 +236,7 @@ describe('what is watched', () => {
   });
 });
 
-test('a lost database is an HTTP error: 503, to be tried again', async () => {
+test('a lost database is an HTTP error, a 503 to retry', async () => {
   const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
   await broken.database.close();
   const response = await send(broken.baseUrl, LIST, { authorization });

@@ -11,7 +11,7 @@ const service = await spawnService(
 );
 const { api } = service;
 
-/** The line about the response to one request. */
+/** The log line of the response to a request. */
 async function lineOf({ headers }: Response): Promise<Record<string, unknown>> {
   const find = () =>
     service
@@ -23,7 +23,7 @@ async function lineOf({ headers }: Response): Promise<Record<string, unknown>> {
   return find()[0]!;
 }
 
-test('a call is in the log as what it does, without what is a secret', async () => {
+test('a call is logged as its operation, without secrets', async () => {
   const developer = await newDeveloper(api);
   const { app_id } = await newApp(api, developer);
   const agent = await connectAgent(api.baseUrl, developer.token);

@@ -21,7 +21,7 @@ const operationOf = new Map(
   ]),
 );
 
-/** The contract's own example of a call. */
+/** The contract's example of a call. */
 function exampleOf({ parameters, requestBody }: ContractOperation): Record<string, unknown> {
   const inAddress = parameters.filter((parameter) => ['path', 'query'].includes(parameter.in));
   const shown = inAddress.filter(({ example }) => example !== undefined);
@@ -31,7 +31,7 @@ function exampleOf({ parameters, requestBody }: ContractOperation): Record<strin
   };
 }
 
-test('there are these, and they say what they may do', () => {
+test('the list of tools with their annotations', () => {
   const shown = tools.map(({ name, title, annotations }) => {
     const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations!;
     expect(openWorldHint).toBe(false);
@@ -57,7 +57,7 @@ test('there are these, and they say what they may do', () => {
   `);
 });
 
-test('the server says who it is and how it is used', () => {
+test('the server describes itself and its use', () => {
   expect(client.getServerVersion()).toEqual({
     name: 'latchkey',
     title: 'Latchkey',
@@ -86,7 +86,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (name, tool
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
   });
 
-  test('takes the example of the contract, and nothing besides', () => {
+  test('accepts the example of the contract, and no other arguments', () => {
     const validate = ajv.compile(inputSchema);
     const example = exampleOf(operationOf.get(name)!);
     expect(validate(example), JSON.stringify(validate.errors)).toBe(true);
@@ -97,7 +97,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (name, tool
     }
   });
 
-  test('gives what the contract shows', () => {
+  test('returns the result in the contract', () => {
     const validate = ajv.compile(outputSchema!);
     const { responses } = operationOf.get(name)!;
     const { example, examples } = (responses['200'] ?? responses['201'])!['application/json']!;
@@ -105,7 +105,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (name, tool
     for (const each of shown) expect(validate(each), JSON.stringify(validate.errors)).toBe(true);
   });
 
-  test('is described in a few sentences, arguments included', () => {
+  test('has a short description, with its arguments', () => {
     expect(description).toMatch(/^[A-Z][^\n]+\.$/);
     expect(description!.length).toBeLessThan(600);
     for (const [argument, schema] of Object.entries(inputSchema.properties!)) {
@@ -117,7 +117,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (name, tool
   });
 });
 
-describe('what OpenAPI 3.0 writes in its own way', () => {
+describe('features that are specific to OpenAPI 3.0', () => {
   const translator = new SchemaTranslator({
     schemas: { Name: { type: 'string', nullable: true }, Loop: { items: { $ref: '#/schemas/Loop' } } },
   });
@@ -155,7 +155,7 @@ describe('what OpenAPI 3.0 writes in its own way', () => {
     expect(translator.translate(schema)).toEqual(translated);
   });
 
-  test('all parts of an object are one', () => {
+  test('all parts of an object are merged', () => {
     const part = (name: string) => ({
       type: 'object',
       required: [name],
@@ -168,7 +168,7 @@ describe('what OpenAPI 3.0 writes in its own way', () => {
     expect(() => translator.shapeOf({ type: 'string' })).toThrow('a tool needs an object');
   });
 
-  test('what names itself or nothing is refused', () => {
+  test('recursive and unknown references are refused', () => {
     expect(() => translator.translate({ $ref: '#/schemas/Loop' })).toThrow('#/schemas/Loop contains itself');
     expect(() => translator.translate({ $ref: '#/schemas/None' })).toThrow('#/schemas/None is not in');
   });

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/processes.ts';
 export const CLIENTS = fileURLToPath(new URL('../../../docs/clients/', import.meta.url));
 export const VECTORS = join(CLIENTS, 'test-vectors.json');
 
-/** How a client program ended. */
+/** The result of a client program. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -19,19 +19,19 @@ export interface Client {
   readonly name: string;
   /** Why it cannot run on this machine. */
   readonly missing: string | undefined;
-  /** Compiles it, where it must be, and returns its command line. The folder of its binary goes with the test file. */
+  /** Compiles the client if necessary. Its folder is deleted after the test file. @returns its command line */
   build(): Promise<readonly string[]>;
 }
 
-/** What a program gets besides its arguments. */
+/** The input of a program besides its arguments. */
 export interface Given {
   /** Its standard input. */
   readonly input?: string;
-  /** Variables beyond those of the tests. */
+  /** Additional environment variables. */
   readonly environment?: Record<string, string>;
 }
 
-/** Runs a program to its end. One that is not there has the code 127, as in a shell. */
+/** Runs a program until it exits. A missing one has exit code 127, like in a shell. */
 export function run(program: string, args: readonly string[], given: Given = {}): Promise<Outcome> {
   const options = { timeout: 120_000, env: { ...process.env, ...given.environment } };
   return new Promise((resolve) => {
@@ -49,7 +49,7 @@ async function demand(program: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout}${stderr}`);
 }
 
-/** What is missing when a trial does not succeed. */
+/** The name of what is missing if a trial run fails. */
 async function unless(program: string, args: readonly string[], missing: string, input = '') {
   const { code } = await run(program, args, { input });
   return code === 0 ? undefined : missing;
@@ -85,7 +85,7 @@ export const clients: readonly Client[] = [
       const out = join(folder, 'out');
       await demand('dotnet', [
         ...['build', join(CLIENTS, 'csharp/Latchkey.csproj'), '--output', out, '--nologo'],
-        // The SDK brings no reference assemblies of other versions; nothing is written next to the sources.
+        // The SDK has no reference assemblies of other versions. Nothing is written next to the sources.
         ...[`-p:TargetFramework=net${dotnet}`, '-p:UseAppHost=false'],
         ...[`-p:BaseIntermediateOutputPath=${join(folder, 'obj')}/`],
       ]);

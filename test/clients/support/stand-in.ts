@@ -7,20 +7,20 @@ import { boundRequestSignatureOf, boundSignatureOf } from '../../support/respons
 
 type Body = Record<string, unknown>;
 
-/** A request as it came. */
+/** A request as received. */
 export interface Call {
   readonly operation: string;
   readonly body: Body;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
   readonly timestamp: number;
-  /** Whether `x-signature` is that of version 2. */
+  /** Whether `x-signature` is a valid version 2 signature. */
   readonly signed: boolean;
 }
 
 export interface StandInResponse {
   readonly status: number;
-  /** An object is sent as JSON, a string as it is. */
+  /** An object is sent as JSON, a string unchanged. */
   readonly body: Body | string;
   readonly headers?: Record<string, string>;
 }
@@ -41,7 +41,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   logout: 'logoutUserV2',
 };
 
-/** `result` with its signature of version 2 as the response to a call. */
+/** `result` with its version 2 signature as the response to a call. */
 export function signed(
   result: Body,
   { operation, text, body }: Pick<Call, 'operation' | 'text' | 'body'>,
@@ -51,7 +51,7 @@ export function signed(
   return { ...result, signature: boundSignatureOf({ secret }, bound, nonce, result) };
 }
 
-/** The response to a call, before a test changes it: any name and password are right, and logout ends the session. */
+/** The response to a call before a test changes it: every name and password is valid, and logout ends the session. */
 function responseTo({ operation, body }: Call, ended: boolean): StandInResponse {
   const problem = { status: 401, body: { code: 'SESSION_INVALID', detail: 'There is no such session.' } };
   if (operation === 'logout') return { status: 200, body: { status: 'success', message: 'Logged out.' } };
@@ -67,10 +67,10 @@ function responseTo({ operation, body }: Call, ended: boolean): StandInResponse 
 }
 
 /**
- * Stands in for a service, on the loopback, so that responses can be wrong in every way. It accepts every request and
- * only records what is wrong with it. It stops at the end of the test.
- * @param change makes the response to send from a call and its correct, signed response
- * @param identity its key and certificate, both PEM: it then speaks TLS
+ * A stub of the service on a loopback address, to send wrong responses. It accepts every request and only records what
+ * is wrong with it. It stops at the end of the test.
+ * @param change returns the response for a call, given the correct, signed one
+ * @param identity its key and certificate as PEM, to use TLS
  */
 export async function startStandIn(
   change: (given: StandInResponse, call: Call, calls: readonly Call[]) => StandInResponse = (given) => given,
