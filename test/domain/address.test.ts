@@ -8,7 +8,7 @@ const address = fc.oneof(fc.ipV4(), fc.ipV6());
 const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
 
-/** An IPv6 address with every digit written. */
+/** An IPv6 address without any abbreviation. */
 const written = (parts: readonly number[]) =>
   parts.map((part) => part.toString(16).padStart(4, '0')).join(':');
 const isMapped = (parts: readonly number[]) =>
@@ -39,7 +39,7 @@ describe('canonicalAddress', () => {
     ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
     ['2001:0:0:1:0:0:0:1', '2001:0:0:1::1'],
     ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
-    // RFC 4291, section 2.5.5.2: the same machine, in the other family's words.
+    // RFC 4291, section 2.5.5.2: the same machine in the notation of the other family.
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['::FFFF:cb00:7107', '203.0.113.7'],
     ['0:0:0:0:0:ffff:cb00:7107', '203.0.113.7'],
@@ -74,7 +74,7 @@ describe('canonicalAddress', () => {
     expect(canonicalAddress(text)).toBeUndefined();
   });
 
-  test('is the same again', () => {
+  test('is idempotent', () => {
     check([address], (text) => {
       const canonical = canonicalAddress(text)!;
       expect(isIP(canonical)).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe('canonicalAddress', () => {
     });
   });
 
-  test('is one for all ways of writing an address, and another one for every other address', () => {
+  test('is the same for every notation of an address, and different for every other address', () => {
     check([groups, groups], (first, second) => {
       const [one, two] = [written(first), written(second)];
       expect(canonicalAddress(one.toUpperCase())).toBe(canonicalAddress(one));
@@ -92,7 +92,7 @@ describe('canonicalAddress', () => {
     });
   });
 
-  test('of IPv6 is as other software writes it', () => {
+  test('of IPv6 is the notation of other software', () => {
     check([groups], (parts) => {
       fc.pre(!isMapped(parts));
       const text = written(parts);
@@ -100,7 +100,7 @@ describe('canonicalAddress', () => {
     });
   });
 
-  test('of an IPv4 address that is mapped into IPv6 is that address', () => {
+  test('of an IPv4-mapped IPv6 address is the IPv4 address', () => {
     check([octets], (parts) => {
       const text = parts.join('.');
       expect(canonicalAddress(text)).toBe(text);
@@ -122,7 +122,7 @@ describe('addressBlock', () => {
     expect(addressBlock(text)).toBe(block);
   });
 
-  test('of two IPv6 addresses is the same exactly when their first 64 bits are', () => {
+  test('of two IPv6 addresses is the same if and only if their first 64 bits are', () => {
     check([groups, groups], (first, second) => {
       const neighbor = [...first.slice(0, 4), ...second.slice(4)];
       const stranger = [...first.slice(0, 3), first[3]! ^ 1, ...first.slice(4)];
@@ -133,7 +133,7 @@ describe('addressBlock', () => {
     });
   });
 
-  test('of an IPv4 address is its own', () => {
+  test('of an IPv4 address is the address', () => {
     check([octets], (parts) => {
       expect(addressBlock(parts.join('.'))).toBe(parts.join('.'));
     });
@@ -184,7 +184,7 @@ describe('canonicalNetwork', () => {
     expect(canonicalNetwork(text)).toBeUndefined();
   });
 
-  test('is the same again', () => {
+  test('is idempotent', () => {
     check([address, fc.nat(128)], (text, prefix) => {
       const canonical = canonicalNetwork(`${text}/${prefix}`);
       if (canonical !== undefined) expect(canonicalNetwork(canonical)).toBe(canonical);
@@ -194,7 +194,7 @@ describe('canonicalNetwork', () => {
     });
   });
 
-  test('is one exactly where nothing is set behind the prefix', () => {
+  test('is valid if and only if no bit after the prefix is set', () => {
     check([octets, fc.nat(32)], (parts, prefix) => {
       const value = parts.reduce((sum, part) => sum * 256 + part, 0);
       const clean = value % 2 ** (32 - prefix) === 0;
@@ -202,7 +202,7 @@ describe('canonicalNetwork', () => {
     });
   });
 
-  test('of an address contains that address, and says so as other software does', () => {
+  test('of an address contains it, in the notation of other software', () => {
     check([octets, fc.nat(32), octets], (parts, prefix, other) => {
       const value = parts.reduce((sum, part) => sum * 256 + part, 0);
       const first = value - (value % 2 ** (32 - prefix));

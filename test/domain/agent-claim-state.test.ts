@@ -19,11 +19,11 @@ test('a code is six digits for any bytes, and all codes are equally likely', () 
   expect(codeFrom(low)).toBe('000042');
 });
 
-test('a code is read as people write it', () => {
+test('a code is accepted with spaces and hyphens', () => {
   for (const text of ['402913', '402 913', '402-913', ' 402913\n']) expect(readCode(text)).toBe('402913');
 });
 
-test('what a claim has come to', () => {
+test('the state of a claim', () => {
   const open = { expires_at: at(1), completed_at: null, rejected_at: null };
   expect(claimState(open, now)).toBe('open');
   expect(claimState({ ...open, expires_at: now }, now)).toBe('expired');
@@ -31,7 +31,7 @@ test('what a claim has come to', () => {
   expect(claimState({ ...open, expires_at: at(-9), completed_at: at(-10) }, now)).toBe('claimed');
 });
 
-test('when a code may be tried', () => {
+test('a code can be tried until it expires or fails five times', () => {
   const live = { otp_digest: Buffer.alloc(32), otp_expires_at: at(1), otp_failures: 4 };
   expect(isCodeLive(live, now)).toBe(true);
   expect(isCodeLive({ ...live, otp_expires_at: now }, now)).toBe(false);
@@ -39,7 +39,7 @@ test('when a code may be tried', () => {
   expect(isCodeLive({ ...live, otp_digest: null }, now)).toBe(false);
 });
 
-describe('what a claim that is begun sends', () => {
+describe('starting a claim sends', () => {
   const mailed = { email: 'ada@example.com', mails: 1, mailed_at: at(-59), view_digest: Buffer.alloc(32) };
   test.each([
     ['nothing within a minute', mailed, 'ADA@example.com', 'sent'],
@@ -67,6 +67,6 @@ test.each([
   ['max-age="7200"', 7200],
   ['max-age=999999999', 86_400],
   ['max-age=-1', 600],
-])('keys that came with Cache-Control %s are kept %i s', (header, seconds) => {
+])('keys with Cache-Control %s are cached for %i s', (header, seconds) => {
   expect(keptFor(header)).toBe(seconds * 1000);
 });

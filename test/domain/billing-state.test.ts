@@ -10,7 +10,7 @@ const of = (refunded_minor: number, dispute: Reversal['dispute'] = null): Revers
   dispute,
 });
 
-describe('what of a pack is due', () => {
+describe('the units due of a pack', () => {
   test.each<[number, number, Reversal, number]>([
     [10, 1000, of(0), 10],
     [10, 1000, of(1), 10],
@@ -29,7 +29,7 @@ describe('what of a pack is due', () => {
     expect(unitsDue(units, amount, reversal)).toBe(due);
   });
 
-  test('falls as more is refunded, from all of it to nothing', () => {
+  test('decrease with the refunded amount, from all to none', () => {
     fc.assert(
       fc.property(amounts, amounts, fc.nat(), fc.nat(), (units, amount, one, other) => {
         const [less, more] = [one % (amount + 1), other % (amount + 1)].sort((a, b) => a - b) as [
@@ -72,7 +72,7 @@ test.each([
   expect(endOfPeriod(new Date(start), period, 1)).toEqual(new Date(end));
 });
 
-describe('which plan of a name is meant', () => {
+describe('the plan chosen by its name', () => {
   const [monthly, yearly, once] = (['monthly', 'yearly', 'lifetime'] as const).map((period) => ({
     period,
     kind: 'subscription',

@@ -15,11 +15,11 @@ const eventOf = (appId: string, position: number): PublishedEvent => ({
   createdAt: new Date(0),
 });
 
-/** Feeds a broker with events until nothing is left, or as many times. @returns what was set aside and what is left */
+/** Feeds a broker for some rounds, or until no event is left. @returns the events that were set aside and those left */
 async function feed(events: readonly PublishedEvent[], refuses: (topic: string) => unknown, rounds: number) {
   let left = [...events];
   const refused = new Map<string, string>();
-  const over = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
   let woken = () => {};
   const { start } = createBrokerFeed({
     events: {
@@ -27,7 +27,7 @@ async function feed(events: readonly PublishedEvent[], refuses: (topic: string) 
         const { done, refused: some = new Map<string, string>() } = await take(left);
         for (const [id, reason] of some) refused.set(id, reason);
         left = left.slice(done);
-        if ((rounds -= 1) <= 0 || left.length === 0) over.resolve();
+        if ((rounds -= 1) <= 0 || left.length === 0) finished.resolve();
         else setImmediate(() => woken());
         return false;
       },
@@ -52,13 +52,13 @@ async function feed(events: readonly PublishedEvent[], refuses: (topic: string) 
   });
   const feeding = await start();
   onTestFinished(() => feeding.stop());
-  await over.promise;
+  await finished.promise;
   return { left: left.map(({ eventId }) => eventId), refused };
 }
 
 const EVENTS = [eventOf('app_a', 1), eventOf('app_b', 2), eventOf('app_a', 3)];
 
-test('an event to a topic that cannot be is set aside at once', async () => {
+test('an event with an invalid topic is set aside at once', async () => {
   const { left, refused } = await feed(
     EVENTS,
     (topic) => (topic.includes('app_b') ? new TypeError('no topic') : undefined),
@@ -68,7 +68,7 @@ test('an event to a topic that cannot be is set aside at once', async () => {
   expect([...refused]).toEqual([['evt_2', 'TypeError: no topic']]);
 });
 
-test('an event that the broker does not take while it takes others is set aside after five times', async () => {
+test('an event that the broker refuses while it accepts others is set aside after five attempts', async () => {
   const { left, refused } = await feed(
     EVENTS,
     (topic) => (topic.includes('app_b') ? new Error('too large') : undefined),
@@ -78,7 +78,7 @@ test('an event that the broker does not take while it takes others is set aside 
   expect([...refused.keys()]).toEqual(['evt_2']);
 });
 
-test('while the broker takes no event at all, all of them wait', async () => {
+test('while the broker refuses all events, all of them wait', async () => {
   const { left, refused } = await feed(EVENTS, () => new Error('not allowed'), 20);
   expect(left).toEqual(['evt_1', 'evt_2', 'evt_3']);
   expect(refused.size).toBe(0);

@@ -5,7 +5,7 @@ import type { Services } from '../../src/services.ts';
 
 type Part = () => Promise<unknown>;
 
-/** Services that have nothing to clear, but for some parts, such as `sessions.clearExpired`. */
+/** Services that have nothing to clear, except for some methods, such as `sessions.clearExpired`. */
 function servicesWith(parts: Readonly<Record<string, Part>>): Services {
   const all: Record<string, Part> = { 'applications.nextDeleted': async () => undefined, ...parts };
   const serviceOf = (service: string) =>
@@ -23,7 +23,7 @@ function runHousekeeping(parts: Readonly<Record<string, Part>>, pauseMs?: number
   return { lines, stop };
 }
 
-test('each chore does a part in rotation, and reports once what it has cleared', async () => {
+test('chores run in rotation, and each reports once what it has cleared', async () => {
   const done: string[] = [];
   const chore = (name: string, parts: number[]) => async () => {
     done.push(name);
@@ -46,7 +46,7 @@ test('each chore does a part in rotation, and reports once what it has cleared',
   ]);
 });
 
-test('however long one continues, the others run again after the pause', async () => {
+test('other chores run again after the pause even if one does not end', async () => {
   let requested = 0;
   let cleared = 0;
   const { lines } = runHousekeeping(
@@ -71,7 +71,7 @@ test('however long one continues, the others run again after the pause', async (
   expect(lines).toEqual([{ chore: 'deleted applications', rows: cleared }]);
 });
 
-test('one that fails reports what it had cleared, waits for the pause and delays no other', async () => {
+test('a failed chore reports what it had cleared, waits for the pause and does not delay others', async () => {
   const err = new Error('the database is unavailable');
   const responses = [10, err, 10];
   const nonces = [1, 1];
@@ -92,7 +92,7 @@ test('one that fails reports what it had cleared, waits for the pause and delays
   expect(responses).toEqual([10]);
 });
 
-test('it stops after the part in progress, and reports what was cleared until then', async () => {
+test('housekeeping stops after the current part, and reports what was cleared until then', async () => {
   const part = Promise.withResolvers<number>();
   let parts = 0;
   const { lines, stop } = runHousekeeping({

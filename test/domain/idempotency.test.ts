@@ -3,7 +3,7 @@ import { startTestService } from '../support/service.ts';
 
 const { database, services } = await startTestService();
 
-/** How 400 requests with keys end that come at once, while none of them can do its work. */
+/** The results of 400 concurrent requests with keys, while none of them can proceed. */
 async function endsOf(ownerOf: (n: number) => string): Promise<unknown[]> {
   const gate = Promise.withResolvers<void>();
   const work = async () => {
@@ -22,8 +22,8 @@ async function endsOf(ownerOf: (n: number) => string): Promise<unknown[]> {
 }
 
 test.each([
-  ['of one tenant: 3 at work and 100 waiting', () => 'one', 103, 'TOO_MANY_REQUESTS'],
-  ['of many tenants: 5 at work and 300 waiting', (n: number) => `tenant ${n}`, 305, 'SERVICE_UNAVAILABLE'],
+  ['of one tenant: 3 running and 100 waiting', () => 'one', 103, 'TOO_MANY_REQUESTS'],
+  ['of many tenants: 5 running and 300 waiting', (n: number) => `tenant ${n}`, 305, 'SERVICE_UNAVAILABLE'],
 ])(
   'requests with a key leave connections to others, and too many are refused: %s',
   async (_what, ownerOf, taken, code) => {

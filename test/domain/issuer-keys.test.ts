@@ -10,7 +10,7 @@ const ed25519 = jwk(generateKeyPairSync('ed25519'));
 const bytes = (hex: string) => Buffer.from(hex, 'hex').toString('base64url');
 const modulus = Buffer.from(rsa.n!, 'base64url');
 
-describe('a key of another party is relied on', () => {
+describe('the key of an issuer is accepted', () => {
   test.each([
     ['RSA', rsa],
     ['RSA for signatures', { ...rsa, use: 'sig', alg: 'RS256', key_ops: ['verify'] }],
@@ -19,7 +19,7 @@ describe('a key of another party is relied on', () => {
   ])('%s', (_name, key) => expect(isStrong(key as never)).toBe(true));
 });
 
-describe('a key of another party is not relied on', () => {
+describe('the key of an issuer is refused', () => {
   test.each<[string, object]>([
     ['exponent 1', { ...rsa, e: 'AQ' }],
     ['exponent 1 with zeros before it', { ...rsa, e: 'AAAAAQ' }],
@@ -30,7 +30,7 @@ describe('a key of another party is not relied on', () => {
     ['a huge exponent', { ...rsa, e: rsa.n }],
     ['an empty exponent', { ...rsa, e: '' }],
     ['no exponent', { kty: 'RSA', n: rsa.n }],
-    ['an exponent that is no text', { ...rsa, e: 65537 }],
+    ['an exponent that is not text', { ...rsa, e: 65537 }],
     ['1,024 bits', jwk(generateKeyPairSync('rsa', { modulusLength: 1024 }))],
     ['2,047 bits', { ...rsa, n: bytes(`7f${modulus.subarray(1).toString('hex')}`) }],
     ['1,024 bits with zeros before them', { ...rsa, n: bytes('00'.repeat(128) + 'ff'.repeat(128)) }],
@@ -40,7 +40,7 @@ describe('a key of another party is not relied on', () => {
     ['a modulus in base64', { ...rsa, n: modulus.toString('base64') }],
     ['for encryption', { ...rsa, use: 'enc' }],
     ['for wrapping keys', { ...rsa, key_ops: ['wrapKey'] }],
-    ['operations that are no list', { ...rsa, key_ops: 'verify' }],
+    ['operations that are not a list', { ...rsa, key_ops: 'verify' }],
     ['of an encryption algorithm', { ...rsa, alg: 'RSA-OAEP' }],
     ['of an HMAC', { ...rsa, alg: 'HS256' }],
     [
@@ -57,11 +57,12 @@ describe('a key of another party is not relied on', () => {
   ])('%s', (_name, key) => expect(isStrong(key as never)).toBe(false));
 });
 
-test.each([undefined, null, 7, 'keys', [], {}, { keys: {} }, { keys: 'x' }])('%j is no key set', (document) =>
-  expect(() => parseIssuerKeys(document)).toThrow(),
+test.each([undefined, null, 7, 'keys', [], {}, { keys: {} }, { keys: 'x' }])(
+  '%j is not a key set',
+  (document) => expect(() => parseIssuerKeys(document)).toThrow(),
 );
 
-test('members that are no keys do not keep the others out', () => {
+test('invalid keys do not affect the others', () => {
   const keys = parseIssuerKeys({ keys: [null, 'x', 7, [], { ...p256, kid: 'a' }] });
   expect([keys.has('a'), keys.has('b')]).toEqual([true, false]);
 });

@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/platform/random.ts';
 const [first, second] = [randomBytes(32), randomBytes(32)];
 const secret = Buffer.from('a secret');
 
-test('what was sealed opens in its own context only', () => {
+test('a sealed value opens in its own context only', () => {
   const keyring = createKeyring([first], systemRandom);
   const sealed = keyring.seal(secret, 'application-secret:app_1');
   expect(keyring.open(sealed, 'application-secret:app_1')).toEqual(secret);

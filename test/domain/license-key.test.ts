@@ -29,7 +29,7 @@ test('a key is five groups of five characters of the alphabet', () => {
   );
 });
 
-test('how a person types it does not matter', () => {
+test('case, dashes and look-alikes do not matter', () => {
   fc.assert(
     fc.property(key, (made) => {
       const canonical = made.replaceAll('-', '');
@@ -41,7 +41,7 @@ test('how a person types it does not matter', () => {
   );
 });
 
-test('one mistyped character shows in the check character', () => {
+test('the check character detects a mistyped character', () => {
   const change = fc.record({ made: key, place: fc.nat(24), by: fc.integer({ min: 1, max: 31 }) });
   fc.assert(
     fc.property(change, ({ made, place, by }) => {
@@ -67,9 +67,9 @@ test.each([
   'ABCDEFGHÄ',
   'ÄÖÜ',
   '\u0000',
-])('%j is no key', (input) => expect(canonicalLicenseKey(input)).toBeUndefined());
+])('%j is not a key', (input) => expect(canonicalLicenseKey(input)).toBeUndefined());
 
-test('keys are spread over the whole alphabet', () => {
+test('keys use the whole alphabet', () => {
   const seen = new Set(
     Array.from({ length: 200 }, () => generateLicenseKey(systemRandom))
       .join('')
@@ -78,7 +78,7 @@ test('keys are spread over the whole alphabet', () => {
   expect([...seen].sort().join('')).toBe(ALPHABET);
 });
 
-test('a license can be redeemed up to its last moment', () => {
+test('a license can be redeemed up to and including redeem_by', () => {
   const redeem_by = new Date('2026-11-21T10:00:00.000Z');
   const at = (milliseconds: number) => new Date(redeem_by.getTime() + milliseconds);
   expect(redeemability({ status: 'unused', redeem_by }, at(0))).toBe('redeemable');
@@ -95,12 +95,12 @@ test.each([
   [' aurora-o1il-x ', 'AUR0RA0111X'],
   ['{7f3a-99c1}!~"', '{7F3A99C1}!~"'],
   ['u'.repeat(100), 'U'.repeat(100)],
-])('%j is read as %s, regardless of its origin', (input, canonical) => {
+])('%j is read as %s', (input, canonical) => {
   expect(canonicalLicenseKey(input)).toBe(canonical);
   expect(canonicalLicenseKey(canonical)).toBe(canonical);
 });
 
-test('of two inputs that are read alike, case, dashes, white space and look-alikes are all that differs', () => {
+test('inputs are the same key only if they differ in case, dashes, white space and look-alikes', () => {
   const plain = (text: string) =>
     text.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
   const input = fc.string({ unit: fc.constantFrom(...'0OoIil1L-\tABu{'), minLength: 8, maxLength: 12 });
@@ -145,7 +145,7 @@ describe('a mask', () => {
   ])('may not be %j', (mask) => expect(isKeyMask(mask)).toBe(false));
 });
 
-test('steps lead where they should, and back to what was before', () => {
+test('bans and pauses change the status, and their reversals restore it', () => {
   const at = new Date('2026-11-21T10:00:00.000Z');
   const after = (
     step: Parameters<typeof statusAfter>[0],
@@ -172,7 +172,7 @@ test('steps lead where they should, and back to what was before', () => {
   }
 });
 
-test('a last day is put off or taken away, never brought forward', () => {
+test('redeem_by can be moved later or removed, but not moved earlier', () => {
   const [early, late] = [new Date(1), new Date(2)];
   expect(isNotEarlier(late, early)).toBe(true);
   expect(isNotEarlier(early, early)).toBe(true);

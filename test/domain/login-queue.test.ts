@@ -21,7 +21,7 @@ function start() {
   return { clock, queue, started, login, logins, finish: resolve };
 }
 
-test('the queue of an account is full at 32, those of others are not', async () => {
+test('the queue of an account is full at 32 logins, and does not fill others', async () => {
   const { queue, logins, finish } = start();
   const waiting = logins(31, () => 'one');
   queue.assertCapacity('one');
@@ -33,7 +33,7 @@ test('the queue of an account is full at 32, those of others are not', async () 
   queue.assertCapacity('one');
 });
 
-test('a login of another account does not wait behind a full queue', async () => {
+test('a login of another account does not wait for a full queue', async () => {
   const { started, logins, login, finish } = start();
   const waiting = logins(32, () => 'one');
   waiting.push(login('other'));
@@ -42,7 +42,7 @@ test('a login of another account does not wait behind a full queue', async () =>
   await Promise.all(waiting);
 });
 
-test('four run at once, and 128 may wait', async () => {
+test('four logins run at once, and 128 may wait', async () => {
   const { queue, started, logins, finish } = start();
   const waiting = logins(131, (n) => `account ${n}`);
   await expect.poll(() => started.length).toBe(4);

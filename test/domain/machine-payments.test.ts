@@ -19,16 +19,16 @@ const { knex } = database;
 const digest = (text: string) => createHmac('sha256', 'key').update(text).digest();
 const client = { address: '127.0.0.1' };
 
-/** The charges that the processor was called with, and those that it accepted: once for a key. */
+/** The calls of the processor, and the charges that it accepted, one per key. */
 const charges: ChargeRequest[] = [];
-const taken = new Set<string>();
-/** The results of the next charges; the others succeed. */
-const fates: (() => void | Promise<void>)[] = [];
+const accepted = new Set<string>();
+/** The outcomes of the next charges. Others succeed. */
+const outcomes: (() => void | Promise<void>)[] = [];
 
 beforeEach(() => {
   charges.length = 0;
-  taken.clear();
-  fates.length = 0;
+  accepted.clear();
+  outcomes.length = 0;
 });
 
 const create = (networkId: string | undefined) =>
@@ -38,9 +38,9 @@ const create = (networkId: string | undefined) =>
     payments: {
       async charge(request) {
         charges.push(request);
-        const fate = fates.shift();
-        if (fate) await fate();
-        taken.add(request.key);
+        const outcome = outcomes.shift();
+        if (outcome) await outcome();
+        accepted.add(request.key);
         return { paymentRef: `ch_${request.key}`, paidAt: clock.now() };
       },
     },
@@ -66,14 +66,14 @@ const pay = (challenge: Challenge, spt = 'spt_1', by = machinePayments) =>
 const rowOf = async ({ id }: Challenge) =>
   (await knex('machine_payments').where({ challenge_id: id }).first()) as Record<string, unknown> | undefined;
 
-/** The processor has taken the money, and nothing comes after that. */
+/** The processor accepts the charge, and then the node dies. */
 const dieAfterwards = (key: string) => () => {
-  taken.add(key);
+  accepted.add(key);
   throw new Error('killed');
 };
 
-test('the processor charges what the challenge says, under the id of the challenge', async () => {
-  // Also when the price has changed since.
+test('the processor charges the amount in the challenge, with its id as the key', async () => {
+  // Even if the price has changed since then.
   const challenge = newChallenge({ amount: '2000', description: 'As it was.' });
   const { payment } = await pay(challenge);
   expect(charges).toEqual([
@@ -90,37 +90,37 @@ test('the processor charges what the challenge says, under the id of the challen
 
 test('a challenge is claimed before the processor is called', async () => {
   const challenge = newChallenge();
-  fates.push(dieAfterwards(challenge.id));
+  outcomes.push(dieAfterwards(challenge.id));
   await expect(pay(challenge)).rejects.toThrow('killed');
   expect(await rowOf(challenge)).toMatchObject({ state: 'claimed', payment_ref: null, token_digest: null });
 });
 
-describe('what died between charge and settlement', () => {
+describe('a payment of a node that died between charge and settlement', () => {
   async function claimed(): Promise<Challenge> {
     const challenge = newChallenge();
-    fates.push(dieAfterwards(challenge.id));
+    outcomes.push(dieAfterwards(challenge.id));
     await expect(pay(challenge)).rejects.toThrow('killed');
     return challenge;
   }
 
-  test('is settled by the same credential, and charged no second time', async () => {
+  test('is settled by the same credential, and not charged again', async () => {
     const challenge = await claimed();
     const { reference } = (await rowOf(challenge))!;
     const { token, payment } = await pay(challenge);
     expect(payment.reference).toBe(reference);
-    expect(taken.size).toBe(1);
+    expect(accepted.size).toBe(1);
     expect(await machinePayments.authenticate(token)).toMatchObject({ reference });
     await expect(pay(challenge)).rejects.toMatchObject({ code: 'INVALID_CHALLENGE' });
   });
 
-  test('is settled also when the challenge has expired meanwhile', async () => {
+  test('is settled even if the challenge has expired', async () => {
     const challenge = await claimed();
     clock.advance(3600 * SECOND);
     const { expiresAt } = await pay(challenge);
     expect(expiresAt.getTime()).toBe(clock.now().getTime() + 900 * SECOND);
   });
 
-  test('is not settled by another payment token, which is not charged either', async () => {
+  test('is not settled by another payment token, which is not charged', async () => {
     const challenge = await claimed();
     await expect(pay(challenge, 'spt_2')).rejects.toMatchObject({
       code: 'INVALID_CHALLENGE',
@@ -130,9 +130,9 @@ describe('what died between charge and settlement', () => {
     expect((await pay(challenge)).token).toBeTypeOf('string');
   });
 
-  test('is declined when the processor then declines', async () => {
+  test('is declined if the processor then declines it', async () => {
     const challenge = await claimed();
-    fates.push(() => {
+    outcomes.push(() => {
       throw new PaymentsError('declined', 'no');
     });
     await expect(pay(challenge)).rejects.toMatchObject({ code: 'VERIFICATION_FAILED' });
@@ -141,10 +141,10 @@ describe('what died between charge and settlement', () => {
   });
 });
 
-test('while the processor cannot be used it is 503, and the challenge can still be paid', async () => {
+test('while the processor is unavailable, the response is a 503, and the challenge can still be paid', async () => {
   const challenge = newChallenge();
   for (let time = 0; time < 2; time += 1) {
-    fates.push(() => {
+    outcomes.push(() => {
       throw new PaymentsUnavailableError('down');
     });
     await expect(pay(challenge)).rejects.toMatchObject({
@@ -154,23 +154,23 @@ test('while the processor cannot be used it is 503, and the challenge can still 
     });
   }
   await pay(challenge);
-  expect(taken.size).toBe(1);
+  expect(accepted.size).toBe(1);
 });
 
-test('twenty times at once: one token, one charge, and the others fail because it is used', async () => {
+test('twenty concurrent payments: one token and one charge, and the others fail', async () => {
   const challenge = newChallenge();
-  // All are charged before the first is settled.
-  const { promise: everyone, resolve } = Promise.withResolvers<void>();
-  fates.push(...Array.from({ length: 19 }, () => () => everyone));
-  fates.push(resolve);
+  // All charges begin before the first one is settled.
+  const { promise: allCharged, resolve } = Promise.withResolvers<void>();
+  outcomes.push(...Array.from({ length: 19 }, () => () => allCharged));
+  outcomes.push(resolve);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => pay(challenge)));
   const refused = results.filter((result) => result.status === 'rejected');
   expect(refused).toHaveLength(19);
   for (const { reason } of refused) expect(reason).toMatchObject({ code: 'INVALID_CHALLENGE' });
-  expect([...taken]).toEqual([challenge.id]);
+  expect([...accepted]).toEqual([challenge.id]);
 });
 
-test('two payment tokens for one challenge at once: one of them is charged', async () => {
+test('of two concurrent payment tokens for one challenge, one is charged', async () => {
   const challenge = newChallenge();
   const results = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) => pay(challenge, `spt_${index % 2}`)),
@@ -179,7 +179,7 @@ test('two payment tokens for one challenge at once: one of them is charged', asy
   expect(new Set(charges.map(({ token }) => token)).size).toBe(1);
 });
 
-test('without a network nothing is taken, and the challenge says so', async () => {
+test('without a network, nothing is charged, and the challenge says so', async () => {
   const none = create(undefined);
   const challenge = newChallenge();
   await expect(pay(challenge, 'spt_1', none)).rejects.toMatchObject({

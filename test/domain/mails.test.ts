@@ -25,7 +25,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { MASTER_KEY, readMails, startTestService } from '../support/service.ts';
 
-/** One a test: they are dropped at the end of the file. */
+/** One per test. They are dropped at the end of the file. */
 const databases = (await Promise.all(Array.from({ length: 13 }, () => createTestDatabase()))).values();
 const newDatabase = () => databases.next().value!;
 
@@ -50,7 +50,7 @@ const message = {
   linkEndsAt: null,
 };
 
-/** Mails on a database, sent by what a test gives, with all that is logged. */
+/** The mail queue of a database, with a function that sends, and its log. */
 async function newMails(
   send: Mail['send'],
   { databaseUrl, masterKey = MASTER_KEY }: { databaseUrl?: string; masterKey?: string } = {},
@@ -79,7 +79,7 @@ async function newMails(
   return { mails, knex, lines, clock };
 }
 
-/** Begins to send, until the test ends. */
+/** Sends mails until the test ends. */
 async function start(mails: Mails) {
   const started = await mails.start();
   onTestFinished(() => started.stop());
@@ -94,11 +94,11 @@ const enqueue = (knex: Knex, mails: Mails, ...subjects: string[]) =>
 interface JobRow {
   readonly state: string;
   readonly retry_count: number;
-  /** Seconds until it is done again. */
+  /** Seconds until the next attempt. */
   readonly waits: number;
 }
 
-/** The mails in the queue, the first one first. */
+/** The mails in the queue, oldest first. */
 const jobsOf = async (knex: Knex): Promise<readonly JobRow[]> => {
   const { rows } = await knex.raw<{ rows: JobRow[] }>(
     `select state::text, retry_count, extract(epoch from start_after - now())::float as waits
@@ -107,7 +107,7 @@ const jobsOf = async (knex: Knex): Promise<readonly JobRow[]> => {
   return rows;
 };
 const statesOf = async (knex: Knex) => (await jobsOf(knex)).map(({ state }) => state);
-/** Lets what waits for another try wait no longer. */
+/** Makes mails that wait for a retry due. */
 const hurry = (knex: Knex) =>
   knex.raw(`update pgboss.job set start_after = now() where name = 'mails' and state = 'retry'`);
 
@@ -136,7 +136,7 @@ test('a mail is sent when the transaction commits, and not when it is rolled bac
   await expect.poll(() => statesOf(knex)).toEqual(['completed']);
 });
 
-test('a mail that can never be sent is refused at once', async () => {
+test('an invalid mail is refused at once', async () => {
   const { mails, knex } = await newMails(async () => {});
   await start(mails);
   const wrong = knex.transaction((trx) =>
@@ -145,12 +145,12 @@ test('a mail that can never be sent is refused at once', async () => {
   await expect(wrong).rejects.toThrow(MailRefusedError);
 });
 
-test('before the start nothing is taken, rather than lost', async () => {
+test('before the start, mails are refused, so that none is lost', async () => {
   const { mails, knex } = await newMails(async () => {});
   await expect(enqueue(knex, mails, 'lost')).rejects.toThrow('before they are started');
 });
 
-test('what is enqueued while a service ends is sent by the next one', async () => {
+test('a mail that is enqueued while a service ends is sent by the next one', async () => {
   const databaseUrl = newDatabase();
   const sent: string[] = [];
   const ending = await newMails(async () => expect.unreachable(), { databaseUrl });
@@ -161,8 +161,8 @@ test('what is enqueued while a service ends is sent by the next one', async () =
   await expect.poll(() => sent).toEqual(['late']);
 });
 
-describe('a mail that is not taken', () => {
-  test('is tried again, as the same mail, until it is', async () => {
+describe('a mail that is not accepted', () => {
+  test('is retried as the same mail until it is accepted', async () => {
     const tries: MailMessage[] = [];
     const { mails, knex, lines } = await newMails(async (mail) => {
       tries.push(mail);
@@ -182,7 +182,7 @@ describe('a mail that is not taken', () => {
     expect(lines.join('')).not.toMatch(/hunter2|ada@example|Confidential/);
   });
 
-  test('is tried later each time, for about a day, then given up with an error in the log', async () => {
+  test('is retried with growing delays for about a day, then given up with an error in the log', async () => {
     const { mails, knex, lines } = await newMails(async () => {
       throw new MailUnavailableError('The mail server cannot be used');
     });
@@ -195,7 +195,7 @@ describe('a mail that is not taken', () => {
     );
     const { limit, delay, longest } = rows[0]!;
     const hours = (least: number) =>
-      // The last one is for a process that was killed.
+      // One attempt is for a process that was killed.
       Array.from({ length: limit - 1 }, (_, count) => Math.min(longest, delay * 2 ** count * least)).reduce(
         (sum, seconds) => sum + seconds,
         0,
@@ -223,7 +223,7 @@ describe('a mail that is not taken', () => {
     expect(lines.join('')).not.toContain('hunter2');
   });
 
-  test('for good is not tried again, and others are sent', async () => {
+  test('for good is not retried, and others are sent', async () => {
     const tries: string[] = [];
     const { mails, knex, lines } = await newMails(async ({ subject }) => {
       tries.push(subject);
@@ -258,7 +258,7 @@ describe('a mail that could not be sent', () => {
     return { ...made, sent };
   }
 
-  test('is kept sealed with its reason, and sent again when an operator wants it', async () => {
+  test('is kept sealed with its reason, and sent again when the operator requests it', async () => {
     const work = { isRefused: true };
     const { mails, knex, sent, lines } = await newFailure(work);
     expect(await mails.setAside()).toBe(1);
@@ -273,14 +273,14 @@ describe('a mail that could not be sent', () => {
     work.isRefused = false;
     await mails.maintainFailed();
     expect(await rowsOf(knex)).toHaveLength(1);
-    // As docs/operating.md says.
+    // As documented in docs/operating.md.
     await knex('failed_mails').update({ retry: true });
     expect(await mails.maintainFailed()).toBe(1);
     await expect.poll(() => sent).toEqual([message.subject]);
     expect(await mails.setAside()).toBe(0);
   });
 
-  test('loses what is in it when its link has ended, and is not sent then', async () => {
+  test('loses its content when its link has expired, and is no longer sent', async () => {
     const { mails, knex, sent, clock } = await newFailure({ isRefused: true });
     clock.advance(LINK_MS);
     await knex('failed_mails').update({ retry: true });
@@ -292,12 +292,12 @@ describe('a mail that could not be sent', () => {
     expect(await mails.setAside()).toBe(0);
   });
 
-  test('is kept without what is in it when its link had ended before', async () => {
+  test('is kept without its content if its link had already expired', async () => {
     const { knex } = await newFailure({ isRefused: true }, new Date('2000-01-01'));
     expect(await rowsOf(knex)).toMatchObject([{ message_sealed: null }]);
   });
 
-  test('is kept for its time when there is no link in it', async () => {
+  test('is kept for 30 days if it has no link', async () => {
     const { mails, knex, clock } = await newFailure({ isRefused: true }, null);
     clock.advance(29 * DAY);
     await mails.maintainFailed();
@@ -305,10 +305,10 @@ describe('a mail that could not be sent', () => {
   });
 });
 
-describe('at rest a mail is sealed', () => {
+describe('a mail in the database is sealed', () => {
   const dump = async (knex: Knex) => JSON.stringify((await knex.raw('select * from pgboss.job')).rows);
 
-  test('while it waits, is sent, has failed and is done', async () => {
+  test('while it waits, is sent, has failed and is complete', async () => {
     let take: ((error?: Error) => void) | undefined;
     const { mails, knex } = await newMails(
       () =>
@@ -336,7 +336,7 @@ describe('at rest a mail is sealed', () => {
       expect(each).toContain('mail_');
       expect(each).not.toMatch(/hunter2|ada@example|Confidential/);
       for (const word of ['hunter2', message.to, 'Confidential']) {
-        // In base64 it would begin at any of three places.
+        // In base64, it can start at three positions.
         for (const before of ['', 'x', 'xx']) {
           const encoded = Buffer.from(before + word).toString('base64');
           expect(each).not.toContain(encoded.slice(before.length === 0 ? 0 : 4, -4));
@@ -376,18 +376,18 @@ describe('several services', () => {
     const { knex } = one.database;
     const open = async () => (await statesOf(knex)).filter((state) => state !== 'completed');
     await expect.poll(open).toEqual([]);
-    // The clocks of the two stand still at different times, and with them the order of their files.
+    // The clocks of the services differ, so the order of their files does, too.
     const sent = (await two.mailbox())
       .map(({ subject }) => subject!)
       .filter((subject) => /^Number/.test(subject));
     expect(sent.sort()).toEqual(subjects.sort());
   });
 
-  test('one that is killed while it sends is replaced by another', { timeout: 120_000 }, async () => {
+  test('another one sends the mails of a killed one', { timeout: 120_000 }, async () => {
     const databaseUrl = newDatabase();
     const reached = Promise.withResolvers<void>();
     const silent = await startMailServer(onTestFinished, {
-      // Takes a mail, and never says so.
+      // Receives a mail, but never confirms it.
       onData: (stream) => void stream.resume().on('end', () => reached.resolve()),
     });
     const environment = { DATABASE_URL: databaseUrl, MASTER_KEY, LOG_LEVEL: 'error' };
@@ -396,7 +396,7 @@ describe('several services', () => {
       DATA_DIR: await temporaryFolder(),
       SMTP_URL: `smtp://127.0.0.1:${silent.port}`,
     });
-    // Queues mails, and sends nothing itself.
+    // Only enqueues mails.
     const { mails, knex } = await newMails(async () => expect.unreachable(), { databaseUrl });
     await (await mails.start()).stop();
     await enqueue(knex, mails, 'survives');
@@ -411,7 +411,7 @@ describe('several services', () => {
   });
 });
 
-test('files of mails are cleared when they are 30 days old, also by a service that sends by a server', async () => {
+test('files of mails are deleted after 30 days, also by a service with a mail server', async () => {
   const folder = join(await temporaryFolder(), 'mail');
   const letter = 'a'.repeat(26);
   const name = (day: string) => `${day}T100000.000Z_mail_${letter}.eml`;
@@ -429,7 +429,7 @@ test('files of mails are cleared when they are 30 days old, also by a service th
   expect(await left()).toEqual([...kept.slice(1), name('20200102')].sort());
 });
 
-test('by a mail server, through all of the service: sent once it takes mails again', async () => {
+test('the whole service sends by a mail server once it accepts mails again', async () => {
   const { knex } = mailing.database;
   await enqueue(knex, mailing.services.mails, 'through');
   await expect.poll(() => statesOf(knex)).toEqual(['retry']);

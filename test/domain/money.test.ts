@@ -26,7 +26,7 @@ test.each(['USD', 'JPY', 'KWD'])('%s is a currency', (code) => expect(isCurrency
 test.each(['ABC', 'usd', 'US', ''])('%j is not a currency', (code) => expect(isCurrency(code)).toBe(false));
 
 describe('minor units and the number on the wire', () => {
-  test('every amount comes back exactly, also through JSON', () => {
+  test('every amount survives a round trip, also through JSON', () => {
     fc.assert(
       fc.property(minor, currency, (amount, code) => {
         const wire = JSON.parse(JSON.stringify(fromMinor(amount, code))) as number;
@@ -36,7 +36,7 @@ describe('minor units and the number on the wire', () => {
     );
   });
 
-  test('the number is the decimal that people would write', () => {
+  test('the number is the usual decimal', () => {
     fc.assert(
       fc.property(minor, currency, (amount, code) => {
         const [text] = formatMinor(amount, code).split(' ');
@@ -99,7 +99,7 @@ test.each([
   [1e15, 'JPY'],
   [1e21, 'JPY'],
   [1e300, 'JPY'],
-])('%d %s cannot be held', (amount, code) => {
+])('%d %s is out of range', (amount, code) => {
   expect(toMinor(amount, code)).toBeUndefined();
 });
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/foundation/names/names.ts';
 import { JOINED, READABLE, UNREADABLE } from '../security/support/names.ts';
 
-/** Every assigned character, and some of those that are not. */
+/** Every assigned character, and a sample of unassigned ones. */
 const characters = Array.from({ length: 0x110000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code))
@@ -28,19 +28,19 @@ describe('a name is visible', () => {
     expect(displayName(name, 'cli_1')).toBe(name);
   });
 
-  test.each(JOINED)('and %s, which is no identifier', (name) => {
+  test.each(JOINED)('and %s, which is not an identifier', (name) => {
     expect(isVisibleName(name)).toBe(true);
     expect(isVisibleIdentifier(name)).toBe(false);
   });
 
-  test('no ignorable character, no space and no mark is a name, and every letter and digit is one', () => {
+  test('every letter and digit is a name, and no ignorable character, space or mark is one', () => {
     const isNothing = /[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}]/u;
     expect(characters.filter((each) => isNothing.test(each) && isVisibleName(each))).toEqual([]);
     const blank = ['\u2800', '\ufffc', '\ufffd', '\u{13441}', '\u{13442}', '\u{1d159}'];
     expect(characters.filter((each) => !isNothing.test(each) && !isVisibleName(each))).toEqual(blank);
   });
 
-  test('of any length, in time that grows with it', () => {
+  test('of any length, in linear time', () => {
     expect(isVisibleName('\u0301'.repeat(1_000_000))).toBe(false);
     expect(isVisibleName(`${' '.repeat(1_000_000)}\ufffd`)).toBe(false);
     expect(isVisibleName(`${' '.repeat(1_000_000)}a`)).toBe(true);
@@ -106,11 +106,11 @@ describe('names look the same', () => {
     ['a vowel sign of Hindi', 'कि', 'क'],
     ['a stop and a hyphen', 'a.b', 'a-b'],
     ['й and и', 'Андрей', 'Андреи'],
-  ])('but are two for %s', (_what, one, other) => {
+  ])('but differ for %s', (_what, one, other) => {
     expect(findLookalikes([one, other])).toEqual([]);
   });
 
-  test('and each is like itself, in every form of it', () => {
+  test('and each looks like its own normalization forms', () => {
     const faults = characters.filter((character) => {
       const name = `x${character}y`;
       const look = lookalikeForm(name);
@@ -121,14 +121,14 @@ describe('names look the same', () => {
     expect(faults).toEqual([]);
   });
 
-  test('no two letters of one script and case have one look', () => {
+  test('letters of one script and case look different', () => {
     const scripts = ['Latin', 'Cyrillic', 'Greek', 'Hebrew', 'Arabic', 'Armenian', 'Cherokee', 'Georgian'];
     for (const script of scripts) {
       const isOf = new RegExp(`^[\\p{Script=${script}}&&\\p{L}]$`, 'v');
       const byLook = new Map<string, string>();
       const merged: string[] = [];
       for (const character of characters) {
-        // Phonetic notation looks like the basic letters, and İ is the capital of i.
+        // Phonetic notation looks like basic letters, and İ is the capital of i.
         if (!isOf.test(character) || (script === 'Latin' && (character > '\u024f' || character === 'İ')))
           continue;
         const key = foldedName(character);

@@ -25,7 +25,7 @@ describe('a secret', () => {
   const joint = fc.constantFrom('/', '//', '/./', '/../', '%2F', '\\', ';', '#', '&', ' ', '%5c', '?');
   const word = fc.constantFrom(...WORDS, 'ACCOUNT', '%61ccount', 'nowhere');
 
-  test('is not seen in any spelling of an address', () => {
+  test('is redacted in every spelling of a URL', () => {
     const target = fc
       .array(fc.tuple(joint, word), { maxLength: 20 })
       .chain((parts) =>

@@ -18,7 +18,7 @@ const context = {
 };
 const challenge = createChallenge(terms, context, digestOf('key'));
 
-test('is what the library of MPP reads, and its id is what it computes under the key', () => {
+test('can be parsed by the MPP library, which computes the same id from the key', () => {
   const read = Challenge.deserialize(serializeChallenge(challenge));
   expect(read).toMatchObject({
     id: challenge.id,
@@ -32,7 +32,7 @@ test('is what the library of MPP reads, and its id is what it computes under the
   expect(Challenge.verify(read, { secretKey: 'other' })).toBe(false);
 });
 
-test('states its amount and its expiry, under its own key alone', () => {
+test('returns its amount and expiry with its own key only', () => {
   const expiresAt = new Date('2026-11-21T10:05:00.000Z');
   expect(verifyChallenge(challenge, digestOf('key'))).toEqual({ terms, expiresAt });
   expect(verifyChallenge(challenge, digestOf('other'))).toBeUndefined();
@@ -44,7 +44,7 @@ test.each(Object.keys(challenge) as (keyof OwnChallenge)[])('is not valid with a
   }
 });
 
-test('is one without its description, and none with a digest of a body', () => {
+test('is valid without its description, and invalid with a digest of a body', () => {
   const { description: _description, ...rest } = challenge;
   expect(verifyChallenge(rest, digestOf('key'))).toMatchObject({ terms });
   expect(verifyChallenge({ ...challenge, digest: 'sha-256=x' }, digestOf('key'))).toBeUndefined();

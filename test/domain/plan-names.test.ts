@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 const { api } = await startTestService();
 
 test.each(['a\u202eb', '\u200b', 'Pro\u2060', '\ufeffPro', 'a\nb'])(
-  'no plan has a name or a feature that looks like another one: %j',
+  'names and features of plans cannot contain invisible characters: %j',
   async (text) => {
     const terms = { name: 'Pro', price: 19 };
     for (const other of [{ name: text }, { features: [text] }]) {

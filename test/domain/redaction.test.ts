@@ -27,7 +27,7 @@ const schema: Parameters<typeof redact>[0] = {
   },
 };
 
-test('shows what the contract names, without what it marks', () => {
+test('shows the members in the contract, except marked ones', () => {
   const value = {
     name: 'ada',
     secret: 's',
@@ -61,7 +61,7 @@ describe('leaves out', () => {
     ['a mistyped member', { Secret: 's', secret_: 's', ' secret': 's', pasword: 's' }],
     ['a member within a member that should be a scalar', { name: { secret: 's' } }],
     ['a list instead of a scalar', { name: ['s'], count: [['s']] }],
-    ['a member of something else', { owner: { secret: 's', name: 's' } }],
+    ['a member of another object', { owner: { secret: 's', name: 's' } }],
     ['a member of the prototype', JSON.parse('{"__proto__":{"secret":"s"},"constructor":"s"}')],
     ['text where there should be an object', { owner: 's', keys: 's', tags: 's' }],
     ['an item where there should be an object', { keys: ['s', ['s']] }],
@@ -82,14 +82,14 @@ describe('leaves out', () => {
     }
   });
 
-  test('a value whose mark is in a part of its schema', () => {
+  test('a value that is marked in a part of its schema', () => {
     expect(
       JSON.stringify(redact({ allOf: [{ type: 'string', 'x-redact': true }] }, 's')) ?? '',
     ).not.toContain('s"');
   });
 });
 
-test('changes nothing in what it is given', () => {
+test('does not change its argument', () => {
   const value = { secret: 's', owner: { token: 't' } };
   redact(schema, value);
   expect(value).toEqual({ secret: 's', owner: { token: 't' } });
@@ -108,7 +108,7 @@ test('only unmarked members in their place are visible, for any body', () => {
     'key',
     'x',
   );
-  // Only `name`, `count`, `tags`, `owner.id` and `keys[].tier` may be seen: none of them gets the word by itself.
+  // Only `name`, `count`, `tags`, `owner.id` and `keys[].tier` are visible.
   const { value: anything } = fc.letrec((tie) => ({
     value: fc.oneof({ depthSize: 'small' }, fc.constant('word'), fc.integer(), tie('list'), tie('object')),
     list: fc.array(tie('value'), { maxLength: 4 }),
@@ -134,7 +134,7 @@ test('only unmarked members in their place are visible, for any body', () => {
   );
 });
 
-test('contents that are no JSON are not seen at all', () => {
+test('content other than JSON is not shown at all', () => {
   const content = { 'text/csv': { schema: { type: 'string' } } };
   const operation = { requestBody: { content }, responses: { 200: { content }, 304: {} } } as never;
   expect(requestSchema(operation)).toBeUndefined();

@@ -11,7 +11,7 @@ import { MASTER_KEY, startTestService } from '../support/service.ts';
 
 const NEW_KEY = randomBytes(32).toString('base64');
 
-test('after a rotation everything opens without the old master key', async () => {
+test('after a rotation, everything opens without the old master key', async () => {
   const DATABASE_URL = await createTestDatabase();
   const before = await startTestService({ DATABASE_URL });
   const app = await newApp(before.api);
@@ -23,7 +23,7 @@ test('after a rotation everything opens without the old master key', async () =>
   for (const { reseal } of [during.services.applications, during.services.licenses])
     while ((await reseal()) > 0);
 
-  // Housekeeping seals concurrently: it may still be working on what it has taken.
+  // Housekeeping reseals concurrently and may still be working on a batch.
   const database = await connectTo(DATABASE_URL);
   const sealedUnder = async () =>
     (
@@ -51,17 +51,17 @@ test('after a rotation everything opens without the old master key', async () =>
   expect(list.status).toBe(200);
 });
 
-test('without a second key nothing is read at all', async () => {
+test('with one key, nothing is read', async () => {
   const keyring = createKeyring([randomBytes(32)], systemRandom);
   const nothing = undefined as never;
   const column = { table: 'licenses', id: 'license_id', column: 'key_sealed', context: () => '' };
   expect(await createResealer(nothing, keyring, column)()).toBe(0);
 });
 
-test('a mail that waits is sealed again, and is sent without the old key', async () => {
+test('a waiting mail is resealed, and is sent without the old key', async () => {
   const DATABASE_URL = await createTestDatabase();
-  const away = { DATABASE_URL, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` };
-  const before = await startTestService(away);
+  const withoutMailServer = { DATABASE_URL, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` };
+  const before = await startTestService(withoutMailServer);
   const message = {
     to: 'ada@example.com',
     subject: 'Welcome',
@@ -81,7 +81,7 @@ test('a mail that waits is sealed again, and is sent without the old key', async
       )
     ).rows;
   const { keyId } = createKeyring([Buffer.from(NEW_KEY, 'base64')], systemRandom);
-  const during = await startTestService({ ...away, MASTER_KEY: `${NEW_KEY},${MASTER_KEY}` });
+  const during = await startTestService({ ...withoutMailServer, MASTER_KEY: `${NEW_KEY},${MASTER_KEY}` });
   await expect.poll(sealedUnder).toEqual([{ key: keyId, whole: true }]);
   await during.stop();
 
@@ -90,7 +90,7 @@ test('a mail that waits is sealed again, and is sent without the old key', async
   await expect.poll(after.mailbox).toMatchObject([{ subject: 'Welcome', text: 'Open this\n' }]);
 });
 
-test('a request gets its stored response without the old key', async () => {
+test('a repeated request gets its stored response without the old key', async () => {
   const DATABASE_URL = await createTestDatabase();
   const before = await startTestService({ DATABASE_URL });
   const app = await newApp(before.api);

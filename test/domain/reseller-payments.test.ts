@@ -39,7 +39,7 @@ const holdings = async ({ reseller_id }: Pick<TestReseller, 'reseller_id'>) => {
   return [row['balance_minor'], row['owed_minor'], row['waiting_minor']];
 };
 
-/** Kind, amount in minor units and reference of each entry, the oldest first; and that they sum. */
+/** Kind, amount in minor units and reference of each entry, oldest first. Checks their sums. */
 async function entries({ reseller_id }: Pick<TestReseller, 'reseller_id'>): Promise<unknown[][]> {
   const rows = await database
     .knex('reseller_ledger')
@@ -83,7 +83,7 @@ const audited = async (reseller: TestReseller) =>
   ).body.data;
 
 describe('a top-up', () => {
-  test('is an entry that names its payment, and is in the audit log', async () => {
+  test('is an entry with its payment, and is in the audit log', async () => {
     const reseller = await made();
     const payment = {
       resellerId: reseller.reseller_id,
@@ -122,7 +122,7 @@ describe('a top-up', () => {
     });
   });
 
-  test('is undone with the transaction of the caller', async () => {
+  test('is rolled back with the transaction of the caller', async () => {
     const reseller = await made();
     const payment = { resellerId: reseller.reseller_id, amountMinor: 5, reference: 'inv_1', note: null };
     const failing = database.knex.transaction(async (trx) => {
@@ -133,7 +133,7 @@ describe('a top-up', () => {
     expect(await entries(reseller)).toEqual([]);
   });
 
-  test('pays what is owed first', async () => {
+  test('pays debt first', async () => {
     const reseller = await made();
     await pay('takeBack', reseller, 70);
     expect(await pay('topUp', reseller, 50, 'inv_2')).toMatchObject({ balanceMinor: 0, owedMinor: 20 });
@@ -146,14 +146,14 @@ describe('a top-up', () => {
     ]);
   });
 
-  test('reaches a reseller who is suspended', async () => {
+  test('is credited to a suspended reseller', async () => {
     const reseller = await made();
     await reseller.patch({ suspended: true });
     await pay('topUp', reseller, 5);
     expect(await reseller.balance()).toBe(0.05);
   });
 
-  test('reaches the books of a deleted reseller, who stays deleted, and can be taken back', async () => {
+  test('is credited to a deleted reseller, who stays deleted, and can be reversed', async () => {
     const reseller = await made();
     await api.call('DELETE', reseller.path, undefined, app);
     expect(await pay('topUp', reseller, 500)).toMatchObject({ balanceMinor: 500 });
@@ -168,8 +168,8 @@ describe('a top-up', () => {
   });
 });
 
-describe('a balance that is full', () => {
-  test('is credited up to the limit; the rest waits, is shown, and is credited as the balance sinks', async () => {
+describe('a full balance', () => {
+  test('is credited up to the limit, and the rest waits, is shown, and is credited when there is space', async () => {
     const reseller = await made({ balance: FULL - 1 });
     expect(await pay('topUp', reseller, 250)).toMatchObject({ waitingMinor: 150 });
     expect(await shown(reseller)).toEqual({ balance: FULL, owed: 0, waiting: 1.5 });
@@ -198,7 +198,7 @@ describe('a balance that is full', () => {
     ]);
   });
 
-  test('refuses a credit, as a full one does', async () => {
+  test('refuses credits', async () => {
     const reseller = await made({ balance: FULL });
     await pay('topUp', reseller, 1);
     const credit = await api.post(`${reseller.path}/credits`, { amount: 0.01 }, app);
@@ -206,7 +206,7 @@ describe('a balance that is full', () => {
     expect(await holdings(reseller)).toEqual([LARGEST_MINOR, 0, 1]);
   });
 
-  test('what waits is there for a take back too', async () => {
+  test('can also be reversed from the waiting amount', async () => {
     const reseller = await made({ balance: FULL });
     await pay('topUp', reseller, 300);
     expect(await pay('takeBack', reseller, 200)).toMatchObject({ waitingMinor: 100 });
@@ -219,11 +219,11 @@ describe('a balance that is full', () => {
   });
 });
 
-describe('a take back', () => {
-  test('takes what is available; the rest is owed, shown, and paid by the next credits', async () => {
+describe('a reversal', () => {
+  test('debits what is available, and the rest is owed, shown, and paid by the next credits', async () => {
     const reseller = await made({ balance: 50, commission_margin: 12.5 });
     const [key] = await reseller.keys(2);
-    // 32.50 are left.
+    // 32.50 is left.
     expect(await pay('takeBack', reseller, 5_000, 'inv_9')).toMatchObject({
       balanceMinor: 0,
       owedMinor: 1_750,
@@ -258,7 +258,7 @@ describe('a take back', () => {
     ]);
   });
 
-  test('of an empty balance has no entry, and is in the audit log all the same', async () => {
+  test('of an empty balance has no entry, but is in the audit log', async () => {
     const reseller = await made();
     expect(await pay('takeBack', reseller, 5)).toEqual({
       entryId: null,
@@ -272,7 +272,7 @@ describe('a take back', () => {
     });
   });
 
-  test('leaves a debt that does not keep the reseller from being deleted', async () => {
+  test('leaves a debt that does not prevent the deletion of the reseller', async () => {
     const reseller = await made();
     await pay('takeBack', reseller, 5);
     expect((await api.call('DELETE', reseller.path, undefined, app)).status).toBe(200);
@@ -280,7 +280,7 @@ describe('a take back', () => {
   });
 });
 
-test('a reversed take back forgives what is owed first, and tops up the rest', async () => {
+test('the reinstatement of a reversed payment cancels debt first, and credits the rest', async () => {
   const reseller = await made({ balance: 0.3 });
   await pay('takeBack', reseller, 100, 'inv_5');
   await reseller.credit(0.5);
@@ -289,7 +289,7 @@ test('a reversed take back forgives what is owed first, and tops up the rest', a
   expect((await entries(reseller)).at(-1)).toEqual(['top_up', 80, 'inv_5']);
 });
 
-test('another developer’s reseller and an absent one are not there, and what is no amount is refused', async () => {
+test('unknown and foreign resellers and invalid amounts are refused', async () => {
   const reseller = await made();
   const { token } = await newDeveloper(api);
   const payment = { resellerId: reseller.reseller_id, amountMinor: 5, reference: 'inv_1', note: null };
@@ -307,7 +307,7 @@ test('another developer’s reseller and an absent one are not there, and what i
   expect(await holdings(reseller)).toEqual([0, 0, 0]);
 });
 
-test('in any order: balance + waiting - owed is income less expenses, and only the balance is spent', async () => {
+test('in any order, balance + waiting - owed is income less expenses, and only the balance is spent', async () => {
   const deed = fc.record({
     kind: fc.constantFrom('credit', 'debit', 'topUp', 'takeBack', 'giveBack'),
     amount: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.constantFrom(1, LARGEST_MINOR - 1, LARGEST_MINOR)),
@@ -350,7 +350,7 @@ test('in any order: balance + waiting - owed is income less expenses, and only t
   );
 });
 
-test('a reversed take back leaves everything as without it, regardless of what happened in between', async () => {
+test('a reinstated payment has the same result as without the reversal, at any time', async () => {
   const deed = fc.record({
     kind: fc.constantFrom('credit', 'topUp', 'takeBack', 'giveBack'),
     amount: fc.integer({ min: 1, max: 200 }),

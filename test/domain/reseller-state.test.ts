@@ -47,7 +47,7 @@ test('is an integer from 0 to the price, and never grows with the commission', (
   );
 });
 
-test('several keys cost that of one so many times, however they are split into purchases', () => {
+test('several keys cost a multiple of one, however they are split into purchases', () => {
   fc.assert(
     fc.property(price, margin, fc.nat(1000), fc.nat(1000), (priceMinor, basisPoints, some, more) => {
       const cost = (amount: number) => costOfKeys(priceMinor, basisPoints, amount);

@@ -17,7 +17,7 @@ const key = (keyId: string, minutes: number, alg: SigningAlg = 'ES256') => ({
 const states = (keys: ReturnType<typeof key>[], at: number) =>
   publishedKeys(keys, after(at)).map(({ keyId, state }) => `${keyId} ${state}`);
 
-describe('what keys are for', () => {
+describe('the use of keys', () => {
   const keys = [key('a', 0), key('b', 10), key('r', 0, 'RS256')];
   const DAY = 25 * 60;
 
@@ -30,14 +30,14 @@ describe('what keys are for', () => {
     expect(states(keys, at)).toEqual(expected);
   });
 
-  test('one is replaced after ninety days, counted from the newest', () => {
+  test('a key is replaced ninety days after the newest one was created', () => {
     const days = (count: number) => count * 24 * 60;
     expect(isDue(keys, after(days(90)))).toBe(false);
     expect(isDue(keys, after(days(90) + 10))).toBe(true);
   });
 });
 
-test('old keys are rotated and forgotten by themselves', async () => {
+test('old keys are rotated and deleted automatically', async () => {
   const { services, clock } = await startTestService();
   const { signingKeys } = services;
   const [first] = signingKeys.published();
@@ -51,7 +51,7 @@ test('old keys are rotated and forgotten by themselves', async () => {
   expect(await signingKeys.maintain()).toBe(0);
 });
 
-test('a node knows at once what another one has removed', async () => {
+test('the removal of a key on one node takes effect on others at once', async () => {
   const one = await startTestService();
   const other = await startTestService({ DATABASE_URL: one.databaseUrl });
   const [removed] = one.services.signingKeys.published();
@@ -59,12 +59,12 @@ test('a node knows at once what another one has removed', async () => {
   const actor = { kind: 'administrator', id: 'administrator', developerId: 'administrator', address: '::1' };
   await one.services.signingKeys.remove(actor as Actor, keyId);
   const { signingKeys } = other.services;
-  // By itself it looks every 15 seconds.
+  // Without an event, it looks every 15 seconds.
   await expect.poll(() => signingKeys.isTrusted(keyId), { timeout: 10_000 }).toBe(false);
   expect(signingKeys.published()).toEqual(one.services.signingKeys.published());
 });
 
-test('two nodes that make the same key at once make one', async () => {
+test('two nodes that create the same key concurrently create one', async () => {
   const one = await startTestService();
   const { databaseUrl: DATABASE_URL } = one;
   const other = await startTestService({ DATABASE_URL });

@@ -27,13 +27,13 @@ const create = (currency: string, price: number) =>
   );
 const change = (planId: string, changes: object) =>
   api.call('PATCH', `${plans}/${planId}`, changes, ADMINISTRATOR);
-/** A price from before Stripe took the payments. */
+/** A price from before Stripe processed the payments. */
 const standing = async (planId: string, price_minor: number) =>
   database.knex('plans').where({ plan_id: planId }).update({ price_minor });
 
-describe('prices that Stripe does not take', () => {
+describe('prices that Stripe does not accept', () => {
   test.each(['BHD', 'JOD', 'KWD', 'OMR', 'TND', 'LYD'])(
-    'a plan in %s has none of a thousandth, at first or later',
+    'a plan in %s cannot have a price with three decimals',
     async (currency) => {
       const refused = await create(currency, 1.255);
       expectFaults(refused, '/price');
@@ -47,7 +47,7 @@ describe('prices that Stripe does not take', () => {
     },
   );
 
-  test('an existing plan of such a price is not sold, and can still be changed and archived', async () => {
+  test('an existing plan with such a price is not sold, but can be changed and archived', async () => {
     const plan = await sellPlan(api, { currency: 'KWD', price: 1.25 });
     await standing(plan.plan_id, 1_255);
     const developer = await newDeveloper(api);
@@ -59,7 +59,7 @@ describe('prices that Stripe does not take', () => {
     expect((await buying()).status).toBe(200);
   });
 
-  test('no subscription moves to a plan of such a price, and no such amount is refunded', async () => {
+  test('no subscription can change to a plan with such a price, and no such amount can be refunded', async () => {
     const plan = await sellPlan(api, { currency: 'KWD', price: 1.25 });
     const other = await sellPlan(api, { currency: 'KWD', price: 2.5 });
     await standing(other.plan_id, 2_505);
@@ -76,7 +76,7 @@ describe('prices that Stripe does not take', () => {
       api.post(`/api/v2/admin/invoices/${invoice!.invoice_id}/refunds`, { amount }, ADMINISTRATOR);
     expectFaults(await refund(0.255), '/amount');
     expect((await refund(0.25)).status).toBe(200);
-    // What is left is such an amount.
+    // The remainder is such an amount.
     await database
       .knex('invoices')
       .where({ invoice_id: invoice!.invoice_id })
@@ -90,7 +90,7 @@ describe('prices that Stripe does not take', () => {
     { code: 'amount_too_large' },
     { param: 'currency' },
     { param: 'line_items[0][price_data][currency]' },
-  ])('%o is a response, and no failure', async (fault) => {
+  ])('%o is a refusal, not an outage', async (fault) => {
     const plan = await sellPlan(api, { price: 0.01 });
     const developer = await newDeveloper(api);
     server.refuses = () => new Refusal(400, { type: 'invalid_request_error', message: 'No.', ...fault });
@@ -100,7 +100,7 @@ describe('prices that Stripe does not take', () => {
   });
 });
 
-test('the test processor takes every amount', async () => {
+test('the test processor accepts every amount', async () => {
   const plan = await sellPlan(embedded, { currency: 'KWD', price: 1.255 });
   const opened = await openCheckout(embedded, await newDeveloper(embedded), plan);
   expect(opened.plan.price).toBe(1.255);

@@ -52,7 +52,7 @@ describe('adding a grant', () => {
     ]);
   });
 
-  test('a lower tier waits behind the higher ones', () => {
+  test('a lower tier waits for the higher ones', () => {
     const timeline = grantAll([
       { tier: 'VIP', durationDays: 7 },
       { tier: 'Standard', durationDays: 30 },
@@ -65,7 +65,7 @@ describe('adding a grant', () => {
     ]);
   });
 
-  test('a lifetime ends with year 9999, and what would add nothing to it is refused', () => {
+  test('a lifetime ends with the year 9999, and grants that add nothing to it are refused', () => {
     const timeline = grantAll([{ tier: 'Pro', durationDays: null }]);
     expect(timeline).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
     for (const tier of ['Standard', 'Pro']) {
@@ -78,7 +78,7 @@ describe('adding a grant', () => {
     ]);
   });
 
-  test('a lifetime takes the place of a timed period of its tier', () => {
+  test('a lifetime replaces a timed period of its tier', () => {
     const timeline = grantAll([
       { tier: 'Pro', durationDays: 30 },
       { tier: 'Pro', durationDays: null },
@@ -86,7 +86,7 @@ describe('adding a grant', () => {
     expect(timeline).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
   });
 
-  test('a tier that has left the list ranks below all', () => {
+  test('a removed tier ranks below all others', () => {
     const timeline = grantAll([
       { tier: 'Gone', durationDays: 3 },
       { tier: 'Standard', durationDays: 2 },
@@ -94,7 +94,7 @@ describe('adding a grant', () => {
     expect(timeline.map(({ tier }) => tier)).toEqual(['Standard', 'Gone']);
   });
 
-  test('in any order: no gap, the highest first, and not a day lost or added', () => {
+  test('in any order, there are no gaps, the highest tier is first, and no day is lost or added', () => {
     const grant = fc.record({
       tier: fc.constantFrom(...TIERS),
       durationDays: fc.integer({ min: 1, max: 3650 }),
@@ -126,7 +126,7 @@ describe('moving a grant', () => {
   const move = (from: SubscriptionPeriod[], to: SubscriptionPeriod[], grant: Grant, clock = NOW) =>
     moveGrant(from, to, grant, TIERS, clock) as TransferResult;
 
-  test('as much as it gave, behind what the other user has', () => {
+  test('moves its days after those of the other user', () => {
     const from = grantAll([pro(30), pro(10)]);
     const to = grantAll([pro(5), { tier: 'VIP', durationDays: 1 }]);
     const moved = move(from, to, pro(10));
@@ -137,28 +137,28 @@ describe('moving a grant', () => {
     ]);
   });
 
-  test('no more than is left of it, and what waits behind it begins', () => {
+  test('moves the rest of its days, and the next period starts', () => {
     const from = grantAll([pro(30), { tier: 'Standard', durationDays: 7 }]);
     const moved = move(from, [], pro(30), days(20));
     expect(moved.from).toEqual([{ tier: 'Standard', starts_at: days(20), ends_at: days(27) }]);
     expect(moved.to).toEqual([{ tier: 'Pro', starts_at: days(20), ends_at: days(30) }]);
   });
 
-  test('a lifetime as a lifetime', () => {
+  test('moves a lifetime as a lifetime', () => {
     const from = grantAll([pro(null), { tier: 'VIP', durationDays: 7 }]);
     const moved = move(from, grantAll([pro(3)]), pro(null));
     expect(moved.from).toEqual([{ tier: 'VIP', starts_at: NOW, ends_at: days(7) }]);
     expect(moved.to).toEqual([{ tier: 'Pro', starts_at: NOW, ends_at: LIFETIME }]);
   });
 
-  test('nothing when it has ended, never existed, or a lifetime includes it', () => {
+  test('moves nothing if it has ended, never existed or is part of a lifetime', () => {
     expect(move(grantAll([pro(30)]), [], pro(30), days(30))).toBe('nothing');
     expect(move([], [], pro(30))).toBe('nothing');
     expect(move(grantAll([pro(30), pro(null)]), [], pro(30))).toBe('nothing');
     expect(move(grantAll([{ tier: 'VIP', durationDays: 7 }]), [], pro(7))).toBe('nothing');
   });
 
-  test('refused where it would add nothing', () => {
+  test('is refused if it would add nothing', () => {
     const from = grantAll([pro(30)]);
     expect(move(from, grantAll([pro(null)]), pro(30))).toBe('refused');
     expect(move(from, grantAll([{ tier: 'VIP', durationDays: null }]), pro(30))).toBe('refused');
@@ -166,7 +166,7 @@ describe('moving a grant', () => {
     expect(move(from, full, pro(30))).toBe('refused');
   });
 
-  test('loses nothing and gives nothing', () => {
+  test('neither loses nor adds time', () => {
     const grant = fc.record({
       tier: fc.constantFrom(...TIERS),
       durationDays: fc.integer({ min: 1, max: 900 }),
@@ -196,7 +196,7 @@ describe('moving a grant', () => {
 describe('the subscription clock', () => {
   const active = { status: 'active', pausedAt: null, pausedTotalMs: 0 } as const;
 
-  test('stands still during a pause, and a resume gives the time back', () => {
+  test('stops during a pause, and a resume shifts all ends', () => {
     const paused = changeStatus(active, 'paused', NOW);
     expect(subscriptionClock(paused, days(5))).toEqual(NOW);
     expect(toWallTime(days(30), paused, days(5))).toEqual(days(35));
@@ -205,17 +205,17 @@ describe('the subscription clock', () => {
     expect(toWallTime(days(30), resumed, days(6))).toEqual(days(35));
   });
 
-  test('a pause that is requested again continues', () => {
+  test('a repeated pause has no effect', () => {
     const paused = changeStatus(active, 'paused', NOW);
     expect(changeStatus(paused, 'paused', days(3))).toEqual(paused);
   });
 
-  test('disabling ends the pause and keeps what it gave', () => {
+  test('disabling ends the pause and keeps the shift', () => {
     const disabled = changeStatus(changeStatus(active, 'paused', NOW), 'disabled', days(2));
     expect(disabled).toEqual({ status: 'disabled', pausedAt: null, pausedTotalMs: 2 * DAY });
   });
 
-  test('a lifetime stays where it is', () => {
+  test('a lifetime is not shifted', () => {
     const paused = changeStatus(active, 'paused', NOW);
     expect(toWallTime(LIFETIME, paused, days(500))).toEqual(LIFETIME);
     expect(toWallTime(new Date(LIFETIME.getTime() - 1), paused, days(500))).toEqual(LIFETIME);

@@ -10,7 +10,7 @@ import {
 const COLUMNS = { username: true, email: false, days: false };
 const MIB = 1_048_576;
 
-/** The bytes of a body in the blocks in which the server holds it. */
+/** The bytes of a body in blocks, as the server buffers it. */
 function* blocks(text: string): Generator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536);
@@ -21,7 +21,7 @@ const readers = {
   JSON: (text: string) => readJsonLines(textOf(blocks(text)), COLUMNS, ['days']),
 };
 
-/** All lines of a table, and the seconds of processor time that reading them took. */
+/** All lines of a table, and the processor time of reading them in seconds. */
 async function read(format: keyof typeof readers, text: string) {
   const lines: (Line<keyof typeof COLUMNS> | UnreadableLine)[] = [];
   const before = process.cpuUsage();
@@ -31,7 +31,7 @@ async function read(format: keyof typeof readers, text: string) {
 }
 
 describe('hostile tables', () => {
-  test('lines of escaped quotes cost no more than their length', async () => {
+  test('lines of escaped quotes take linear time', async () => {
     const { lines, seconds } = await read(
       'JSON',
       `{"username":"x","email":"${'\\"'.repeat(8_100)}"}\n`.repeat(60),
@@ -42,7 +42,7 @@ describe('hostile tables', () => {
   });
 
   test.each(['JSON', 'CSV'] as const)(
-    '32 MiB of blank lines of %s are not read to their end',
+    '32 MiB of blank lines of %s are not read to the end',
     async (format) => {
       const heading = format === 'CSV' ? 'username,email\n' : '';
       const { lines, seconds } = await read(format, heading + '\n'.repeat(32 * MIB - heading.length));
@@ -51,13 +51,13 @@ describe('hostile tables', () => {
     },
   );
 
-  test('blank lines of white space count too', async () => {
+  test('lines of white space count as blank', async () => {
     const { lines } = await read('JSON', ' \t\r\n'.repeat(100_001));
     expect(lines).toEqual([{ line: 100_001, fault: expect.stringMatching(/blank lines/) }]);
   });
 
   test.each(['JSON', 'CSV'] as const)(
-    'blank lines between all lines of a large table of %s are taken',
+    'blank lines between all lines of a large table of %s are accepted',
     async (format) => {
       const rows = Array.from({ length: 50_000 }, (_, row) =>
         format === 'CSV' ? `u${row},` : `{"username":"u${row}"}`,
@@ -70,7 +70,7 @@ describe('hostile tables', () => {
   );
 });
 
-describe('lines of JSON', () => {
+describe('JSON lines', () => {
   test.each([
     ['{"username":"a\\"b","email":"c"}', { username: 'a"b', email: 'c' }],
     ['{"username":"a\\\\","email":"\\":"}', { username: 'a\\', email: '":' }],
@@ -92,7 +92,7 @@ describe('lines of JSON', () => {
     expect((await read('JSON', text)).lines).toEqual([{ line: 1, fault: expect.any(String) }]);
   });
 
-  test('lines are counted with the blank ones, however the text is cut', async () => {
+  test('line numbers include blank lines, however the text is cut', async () => {
     async function* letters() {
       yield* '\n{"username":"a"}\n \n\r\n{"username":"b"}';
     }

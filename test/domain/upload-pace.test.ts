@@ -6,7 +6,7 @@ import {
   type Timers,
 } from '../../src/http/transport/upload-pace.ts';
 
-/** Timers of the test's own: faking the process's would delay everything else that runs in it. */
+/** Separate timers, because fake timers of the process would affect everything else in it. */
 class TestTimers implements Timers {
   #now = 0;
   #waiting: { readonly at: number; readonly work: () => void }[] = [];
@@ -23,7 +23,7 @@ class TestTimers implements Timers {
     };
   }
 
-  /** Advances, and does what is due on the way, in the order in which it was scheduled. */
+  /** Advances, and calls what is due in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     const due = this.#waiting.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
@@ -36,7 +36,7 @@ class TestTimers implements Timers {
   }
 }
 
-/** Reads parts of one size, one each second, for ten minutes. @returns the first part that is not waited for */
+/** Reads parts of one size every second for ten minutes. @returns the first part that times out */
 async function secondsAt(leastBytes: number, bytesASecond: number): Promise<number | undefined> {
   const timers = new TestTimers();
   const pace = new UploadPace(leastBytes, timers);
@@ -56,7 +56,7 @@ async function secondsAt(leastBytes: number, bytesASecond: number): Promise<numb
   return undefined;
 }
 
-test('what is stored as it comes may come at 1 KiB a second, what is held in memory at 34 times that', async () => {
+test('stored uploads may arrive at 1 KiB a second, buffered ones need 34 times that', async () => {
   expect(await secondsAt(STORED_BYTES, Math.ceil(STORED_BYTES / 29))).toBeUndefined();
   expect(await secondsAt(STORED_BYTES, Math.floor(STORED_BYTES / 31))).toBe(31);
   expect(await secondsAt(BUFFERED_BYTES, Math.ceil(BUFFERED_BYTES / 29))).toBeUndefined();
