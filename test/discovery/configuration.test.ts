@@ -40,7 +40,7 @@ const read = async (discovery: Discovery, path: string, host?: string) =>
 describe('issuers of agents', () => {
   const METADATA = '/.well-known/oauth-authorization-server';
 
-  test('are spoken of where there are any', async () => {
+  test('are documented if they are configured', async () => {
     expect(await read(trusting, METADATA)).toMatchObject({
       grant_types_supported: ['authorization_code', JWT_BEARER],
       authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
@@ -54,7 +54,7 @@ describe('issuers of agents', () => {
     expect(text).toContain('application/secevent+jwt');
   });
 
-  test('are absent where none are configured', async () => {
+  test('are absent if none are configured', async () => {
     const metadata = await read(alone, METADATA);
     expect(metadata).not.toHaveProperty('authorization_grant_profiles_supported');
     expect(metadata).toMatchObject({
@@ -67,7 +67,7 @@ describe('issuers of agents', () => {
     expect((await alone.read('/auth.md', undefined)).text).not.toMatch(/id-jag|issuer|secevent/i);
   });
 
-  test('leave no mark of the template behind', async () => {
+  test('leave no template marks in the documents', async () => {
     for (const discovery of [trusting, alone]) {
       for (const path of ['/auth.md', '/llms.txt', '/.well-known/agent-skills/auth/SKILL.md']) {
         expect((await discovery.read(path, undefined)).text, path).not.toMatch(
@@ -87,7 +87,7 @@ describe('two hosts', () => {
     ['api.example.com', HOSTS.baseUrl],
     ['elsewhere.example', HOSTS.baseUrl],
     [undefined, HOSTS.baseUrl],
-  ])('requested as %s the resource is %s', async (host, resource) => {
+  ])('requested as %s, the resource is %s', async (host, resource) => {
     expect(await read(alone, RESOURCE, host)).toMatchObject({
       resource,
       authorization_servers: [HOSTS.baseUrl],
@@ -98,7 +98,7 @@ describe('two hosts', () => {
     });
   });
 
-  test('the name of the server is that of the web host, the other way round', async () => {
+  test('the name of the MCP server is the reversed web host', async () => {
     expect(await read(alone, '/mcp/server-card')).toMatchObject({ name: 'com.example.www/latchkey' });
     const numbers = await discoveryOf({
       baseUrl: 'http://127.0.0.1:3000',
@@ -116,7 +116,7 @@ describe('two hosts', () => {
   });
 });
 
-test('what fails elsewhere fails here, and is not published', async () => {
+test('errors of the authorization server are thrown, not published', async () => {
   const discovery = await createDiscovery({
     addresses: createAddresses(
       () => HOSTS.baseUrl,

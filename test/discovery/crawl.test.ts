@@ -10,7 +10,7 @@ const { api: trusting } = await startOnTwoHosts({
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 
-/** Where a crawl begins. The contract is left out: it names addresses of its examples. */
+/** Where a crawl starts. The contract is left out, because it has example URLs. */
 const STARTS = [
   '/',
   '/llms.txt',
@@ -22,7 +22,7 @@ const STARTS = [
   '/.well-known/agent-skills/index.json',
 ];
 
-/** Our own addresses that a text names; those with a part to fill in left out. */
+/** Our own URLs in a text, except those with placeholders. */
 function addressesIn(text: string, at: string): string[] {
   const absolute = text.match(/https?:\/\/[^\s"'`<>)\]|\\]+/g) ?? [];
   const linked = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => new URL(link!, at).href);
@@ -32,14 +32,14 @@ function addressesIn(text: string, at: string): string[] {
     .filter((address) => !/[{…]/.test(address));
 }
 
-test('every address of ours that is named anywhere leads somewhere', async () => {
+test('every link to our own URLs works', async () => {
   const waiting = STARTS.map((path) => webUrl + path);
   const seen = new Set(waiting);
   const lost: string[] = [];
   for (let address = waiting.shift(); address !== undefined; address = waiting.shift()) {
     const response = await fetch(address, { redirect: 'manual' });
     const text = await response.text();
-    // A path that takes only POST exists; the response to a GET shows that.
+    // A path that accepts only POST exists, as the response to a GET shows.
     if (response.status === 404 || response.status >= 500) lost.push(`${response.status} ${address}`);
     if (address.endsWith('/openapi.json') || !response.ok) continue;
     for (const next of addressesIn(text, address)) {
@@ -58,7 +58,7 @@ test('every address of ours that is named anywhere leads somewhere', async () =>
   }
 });
 
-describe('what is advertised is there', async () => {
+describe('advertised features exist', async () => {
   const metadata = (await (
     await fetch(`${baseUrl}/.well-known/oauth-authorization-server`)
   ).json()) as Record<string, string> & Record<`${string}_supported`, string[]>;
@@ -68,7 +68,7 @@ describe('what is advertised is there', async () => {
   };
   const register = (body: object) => api.post('/api/v1/agent/register', body);
 
-  test('every grant type is known at the token endpoint, and no other is', async () => {
+  test('the token endpoint supports exactly these grant types', async () => {
     const errorOf = async (grantType: string) => {
       const body = new URLSearchParams({ grant_type: grantType, client_id: 'unknown' });
       const response = await fetch(metadata['token_endpoint']!, { method: 'POST', body });
@@ -79,7 +79,7 @@ describe('what is advertised is there', async () => {
     for (const grantType of granted) expect(await errorOf(grantType), grantType).toBe('invalid_client');
   });
 
-  test('every scope can be registered for', async () => {
+  test('clients can register for every scope', async () => {
     const { token } = (
       await api.post<{ token: string }>('/api/v2/dev/register', {
         email: 'ada@example.com',
@@ -118,7 +118,7 @@ describe('what is advertised is there', async () => {
     },
   );
 
-  test('what is not advertised is refused', async () => {
+  test('other values are refused', async () => {
     for (const [type, others] of [
       ['anonymous', agentAuth.identity_assertion.credential_types_supported],
       ['identity_assertion', agentAuth.anonymous.credential_types_supported],
@@ -153,7 +153,7 @@ describe('what is advertised is there', async () => {
   });
 });
 
-test('where issuers are trusted their assertions are advertised, and known at both endpoints', async () => {
+test('with trusted issuers, assertions are advertised and supported at both endpoints', async () => {
   const metadata = (await (
     await fetch(`${trusting.baseUrl}/.well-known/oauth-authorization-server`)
   ).json()) as { token_endpoint: string; grant_types_supported: string[]; agent_auth: object };

@@ -27,9 +27,9 @@ describe('protected resources (RFC 9728)', () => {
 
   test.each([
     ['of the API', baseUrl],
-    ['of the web address', webUrl],
+    ['of the web URL', webUrl],
     ['of the MCP endpoint', `${baseUrl}/mcp`],
-  ])('%s is found by its address, and names the one issuer', async (_, resource) => {
+  ])('%s is found by its URL, and names the issuer', async (_, resource) => {
     expect(await discover(resource)).toMatchObject({
       resource,
       resource_name: expect.stringContaining('Latchkey'),
@@ -56,7 +56,7 @@ describe('protected resources (RFC 9728)', () => {
     expect(body).not.toContain('evil');
   });
 
-  test('is where a 401 says that it is', async () => {
+  test('is at the URL in a 401', async () => {
     for (const base of [baseUrl, webUrl]) {
       const response = await fetch(`${base}/api/v2/dev/me`);
       expect(response.status).toBe(401);
@@ -65,7 +65,7 @@ describe('protected resources (RFC 9728)', () => {
     }
   });
 
-  test('lists the scopes that its operations require, among those that can be granted', async () => {
+  test('lists the scopes of its operations that can be granted', async () => {
     const { scopes_supported: granted } = await read(`${baseUrl}/.well-known/oauth-authorization-server`);
     const api = await discover(baseUrl);
     expect(api.scopes_supported).toEqual(['read', 'write', 'auth:dev', 'agent:register', 'agent:execute']);
@@ -76,7 +76,7 @@ describe('protected resources (RFC 9728)', () => {
     }
   });
 
-  test("is understood by the MCP SDK's client", async () => {
+  test('can be read by the client of the MCP SDK', async () => {
     const found = await discoverOAuthProtectedResourceMetadata(`${baseUrl}/mcp`);
     expect(found).toMatchObject({ resource: `${baseUrl}/mcp`, authorization_servers: [baseUrl] });
   });
@@ -85,7 +85,7 @@ describe('protected resources (RFC 9728)', () => {
 describe('the authorization server (RFC 8414, OpenID Connect Discovery)', () => {
   const issuer = new URL(baseUrl);
 
-  test.each(['oauth2', 'oidc'] as const)('is understood by oauth4webapi, as %s', async (algorithm) => {
+  test.each(['oauth2', 'oidc'] as const)('can be read by oauth4webapi, as %s', async (algorithm) => {
     const response = await oauth.discoveryRequest(issuer, { algorithm, ...INSECURE });
     const server = await oauth.processDiscoveryResponse(issuer, response);
     expect(server).toMatchObject({
@@ -103,7 +103,7 @@ describe('the authorization server (RFC 8414, OpenID Connect Discovery)', () => 
     }
   });
 
-  test.each(['oauth2', 'oidc'] as const)('is understood by openid-client, as %s', async (algorithm) => {
+  test.each(['oauth2', 'oidc'] as const)('can be read by openid-client, as %s', async (algorithm) => {
     const execute = [client.allowInsecureRequests];
     const found = await client.discovery(issuer, 'a-client', undefined, client.None(), {
       algorithm,
@@ -113,11 +113,11 @@ describe('the authorization server (RFC 8414, OpenID Connect Discovery)', () => 
     expect(found.serverMetadata().supportsPKCE()).toBe(true);
   });
 
-  test("is understood by the MCP SDK's client", async () => {
+  test('can be read by the client of the MCP SDK', async () => {
     expect(await discoverAuthorizationServerMetadata(baseUrl)).toMatchObject({ issuer: baseUrl });
   });
 
-  test('says how agents provision themselves (auth.md v0.1)', async () => {
+  test('describes how agents register (auth.md v0.1)', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const { agent_auth } = await read(`${baseUrl}/.well-known/${name}`);
       expect(agent_auth).toEqual({
@@ -137,7 +137,7 @@ describe('the authorization server (RFC 8414, OpenID Connect Discovery)', () => 
   });
 });
 
-describe('what is said of MCP', () => {
+describe('the MCP server card', () => {
   const CARD = {
     name: 'localhost/latchkey',
     version: contract.info.version,
@@ -146,7 +146,7 @@ describe('what is said of MCP', () => {
     remotes: [{ type: 'streamable-http', url: `${baseUrl}/mcp` }],
   };
 
-  test('is one card, at the addresses where clients look for it', async () => {
+  test('is the same at all paths where clients look for it', async () => {
     const card = await read(`${baseUrl}/mcp/server-card`);
     expect(card).toMatchObject(CARD);
     expect(await read(`${webUrl}/.well-known/mcp/server-card.json`)).toEqual(card);
@@ -182,7 +182,7 @@ describe('what is said of MCP', () => {
     await connected.close();
   });
 
-  test('holds for the endpoint: without a token it leads to the metadata that the manifest names', async () => {
+  test('names the metadata to which the endpoint refers without a token', async () => {
     const { authentication } = (await read(`${webUrl}/.well-known/mcp/manifest.json`)) as unknown as {
       authentication: { resource_metadata: string };
     };
@@ -195,7 +195,7 @@ describe('what is said of MCP', () => {
 });
 
 describe('the skills', () => {
-  test('are indexed with the digests of what is served', async () => {
+  test('are indexed with the digests of their files', async () => {
     const address = `${webUrl}/.well-known/agent-skills/index.json`;
     const { $schema, skills } = (await read(address)) as unknown as {
       $schema: string;
@@ -228,7 +228,7 @@ test('llms.txt has a title, a summary, and lists of links', async () => {
   }
 });
 
-test('the event has a schema that takes what is sent, and what issuers send', async () => {
+test('the schema of the event accepts events that are sent and received', async () => {
   const address = `${webUrl}/schemas/events/agent-revoked`;
   const schema = await read(address);
   expect(schema['$id']).toBe(address);

@@ -6,7 +6,7 @@ import { MASTER_KEY } from '../support/service.ts';
 import { claimMailTo } from './support/person.ts';
 import { openShell, shellBlocks } from './support/shell.ts';
 
-// The guides read the time of the machine, so the service must run by the same clock.
+// The guides use the time of the machine, so the service must use the same clock.
 const dataDir = await temporaryFolder(afterAll);
 const { api } = await spawnService(
   { DATA_DIR: dataDir, DATABASE_URL: await createTestDatabase(), MASTER_KEY },
@@ -19,7 +19,7 @@ const readDocument = async (path: string) => (await fetch(baseUrl + path)).text(
 type JsonBody = Record<string, unknown>;
 
 /**
- * Follows a document: runs its blocks one after another, with two values replaced as it instructs. The person does
+ * Follows a document: runs its code blocks one after another, with two values replaced as instructed. The person does
  * their part when the code is requested.
  * @returns the output of each block, as text if it is not JSON
  */
@@ -39,7 +39,7 @@ async function follow(markdown: string, email: string): Promise<(JsonBody | stri
 }
 
 describe('SKILL.md', () => {
-  test('leads a reader who follows it to a desktop program', async () => {
+  test('leads a reader to a working desktop program', async () => {
     const responses = await follow(
       await readDocument('/.well-known/agent-skills/auth/SKILL.md'),
       'grace@example.com',
@@ -72,7 +72,7 @@ describe('SKILL.md', () => {
 });
 
 describe('auth.md', () => {
-  test('leads a reader who follows it to a credential and its revocation', async () => {
+  test('leads a reader to a credential and its revocation', async () => {
     const responses = (await follow(await readDocument('/auth.md'), 'linus@example.com')) as JsonBody[];
     const [registered, claimed, me, anonymous, held, revoked] = responses;
     expect(registered).toMatchObject({ registration_type: 'email-verification' });

@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 describe.each(Object.entries(TYPES))('%s', (path, type) => {
   const request = (init: RequestInit = {}) => fetch(baseUrl + path, init);
 
-  test('is served to every origin, and may be cached for five minutes', async () => {
+  test('can be read by every origin and cached for five minutes', async () => {
     const response = await request({ headers: { origin: 'https://elsewhere.example' } });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe(type);
@@ -42,7 +42,7 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     expect(response.headers.get('etag')).toBe(`"${createHash('sha256').update(text).digest('base64url')}"`);
   });
 
-  test('is not sent again to a client that has it', async () => {
+  test('is not sent again to a client that has cached it', async () => {
     const etag = (await request()).headers.get('etag')!;
     for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const response = await request({ headers: { 'if-none-match': sent } });
@@ -55,7 +55,7 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     expect((await request({ headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  test('has a head', async () => {
+  test('supports HEAD', async () => {
     const [get, head] = [await request(), await request({ method: 'HEAD' })];
     expect(head.status).toBe(200);
     expect(await head.text()).toBe('');
@@ -65,7 +65,7 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(await get.text())));
   });
 
-  test('lets browsers send their own headers', async () => {
+  test('allows the headers of browsers', async () => {
     const headers = {
       origin: 'https://elsewhere.example',
       'access-control-request-method': 'GET',
@@ -79,7 +79,7 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     expect(response.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  test('takes nothing else', async () => {
+  test('refuses other methods', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const response = await request({ method });
       expect(response.status, method).toBe(405);
@@ -88,14 +88,14 @@ describe.each(Object.entries(TYPES))('%s', (path, type) => {
     }
   });
 
-  test('is at this path alone', async () => {
+  test('is at this path only', async () => {
     for (const other of [`${path}/`, path.toUpperCase()]) {
       expect((await fetch(baseUrl + other)).status, other).toBe(404);
     }
   });
 });
 
-test('the home page leads to the documents, for people and for programs', async () => {
+test('the home page links to the documents, for people and programs', async () => {
   const response = await fetch(baseUrl);
   const html = await response.text();
   const links = [...response.headers.get('link')!.matchAll(/<([^>]+)>/g)].map(([, link]) => link!);

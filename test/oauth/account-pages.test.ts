@@ -27,12 +27,12 @@ test('a developer who cannot sign in follows the links to a new password, and si
   expect(done.html).toContain('Your password is set');
   const signedIn = await browser.send(signIn, { email: developer.email, password, action: 'sign-in' });
   expect(signedIn.html).toContain('value="allow"');
-  // The link is used up.
+  // The link can be used only once.
   expect((await browser.open(form.url)).status).toBe(404);
   expect((await browser.send(form, { new_password: 'a third password' })).status).toBe(404);
 });
 
-test('the page of a claim leads there too', async () => {
+test('the page of a claim links there, too', async () => {
   const { email } = await newDeveloper(api);
   await api.post('/api/v1/agent/register', {
     type: 'identity_assertion',
@@ -44,7 +44,7 @@ test('the page of a claim leads there too', async () => {
   expect(html).toContain(`<a href="${PAGE}">Forgot your password?</a>`);
 });
 
-test('opening the link changes nothing: programs follow links in mails', async () => {
+test('opening the link changes nothing, because programs follow links in mails', async () => {
   const { email, password: old } = await newDeveloper(api);
   const token = await newResetToken(service, email);
   for (let n = 0; n < 3; n += 1) expect((await browser.open(`${PAGE}/${token}`)).status).toBe(200);
@@ -65,7 +65,7 @@ test('offers to end all access to the account, preselected if the account may be
   expect(await meStatus(api, apiToken.token)).toBe(401);
 });
 
-test('shows what is wrong with a password or an address, and the form again', async () => {
+test('shows the errors of a password or an address, and the form again', async () => {
   const { email } = await newDeveloper(api);
   const form = await browser.open(`${PAGE}/${await newResetToken(service, email)}`);
   for (const new_password of ['', 'short', 'x'.repeat(129)]) {
@@ -85,7 +85,7 @@ test('an unknown address gets the same response as a known one', async () => {
   expect([unknown.status, unknown.html]).toEqual([known.status, known.html]);
 });
 
-test('forms of other sites are refused', async () => {
+test('forms from other sites are refused', async () => {
   const { email, password: old } = await newDeveloper(api);
   const token = await newResetToken(service, email);
   for (const [path, body] of [
@@ -113,7 +113,7 @@ test('these pages are not cached, framed or revealed to other sites', async () =
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('requests count in one window with those to the API', async () => {
+test('requests count together with those to the API', async () => {
   const limited = await startTestService({ RATE_LIMIT: '3/60' });
   const page = new Browser(limited.baseUrl);
   const form = await page.open(PAGE);
@@ -126,7 +126,7 @@ test('requests count in one window with those to the API', async () => {
   expect(refused.html).toContain('Please wait a moment');
 });
 
-test.each(['PUT', 'DELETE'])('%s is not taken', async (method) => {
+test.each(['PUT', 'DELETE'])('%s is not allowed', async (method) => {
   const { status, headers } = await fetch(baseUrl + PAGE, { method });
   expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
 });

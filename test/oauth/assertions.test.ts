@@ -37,7 +37,7 @@ const assertion = (claims: Readonly<Record<string, unknown>> = {}) =>
   provider.grant(service.baseUrl, { claims: { client_id: clientId, ...claims } });
 
 describe('an assertion of an agent’s provider', () => {
-  test('gives an access token that acts for its subject until that is taken back, and no refresh token', async () => {
+  test('gives an access token that acts for its subject until it is revoked, and no refresh token', async () => {
     const tokens = await exchange({ assertion: await assertion({ sub: 'ada' }) });
     expect(tokens).toMatchObject({ expires_in: 3600, scope: 'read agent:execute' });
     expect(tokens.refresh_token).toBeUndefined();
@@ -73,7 +73,7 @@ describe('an assertion of an agent’s provider', () => {
     });
   });
 
-  test('that was used, or is of another client, is an invalid grant', async () => {
+  test('that was used, or is for another client, is an invalid grant', async () => {
     const used = await assertion();
     await exchange({ assertion: used });
     for (const refused of [used, await assertion({ client_id: 'another' }), 'an.id.jag']) {
@@ -86,7 +86,7 @@ describe('an assertion of an agent’s provider', () => {
     await expect(exchange({ assertion: refused })).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('one that is missing is an invalid request', async () => {
+  test('that is missing is an invalid request', async () => {
     await expect(exchange({})).rejects.toMatchObject({ error: 'invalid_request' });
   });
 });
@@ -103,10 +103,10 @@ describe('without a database', () => {
   test.each([
     ['at once', () => vi.spyOn(service.services.signingKeys, 'ensure').mockRejectedValue(lost)],
     [
-      'while it is served',
+      'during the request',
       () => vi.spyOn(service.services.agents, 'exchangeAssertion').mockRejectedValue(lost),
     ],
-  ])('programs get a retryable error, in JSON: lost %s', async (_when, lose) => {
+  ])('programs get a retryable error as JSON: lost %s', async (_when, lose) => {
     lose();
     const response = await token();
     expect(response.status).toBe(503);
@@ -115,7 +115,7 @@ describe('without a database', () => {
     expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  test('a client whose failure cannot be counted gets a retryable error, not that its secret is wrong', async () => {
+  test('a client whose failure cannot be counted gets a retryable error, not a wrong secret', async () => {
     expect((await token(wrongSecret)).status).toBe(401);
     const counting = vi.spyOn(service.services.limits, 'countFailure').mockRejectedValue(lost);
     const response = await token(wrongSecret);
@@ -125,7 +125,7 @@ describe('without a database', () => {
     expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  test('people see a page, and nothing shows what has failed', async () => {
+  test('people see a page that does not reveal the failure', async () => {
     vi.spyOn(service.services.signingKeys, 'ensure').mockRejectedValue(new Error('a secret of ours'));
     const shown = await fetch(`${service.baseUrl}/oauth/interaction/x`);
     expect(shown.status).toBe(500);

@@ -18,7 +18,7 @@ const EXPOSED = [
   'RateLimit-Policy',
 ];
 
-/** Sends a request as a program in a browser does. */
+/** Sends a request like a program in a browser. */
 function send(
   { baseUrl }: TestService,
   path: string,
@@ -34,14 +34,14 @@ function send(
   return fetch(baseUrl + path, { method: 'POST', headers: json, body: JSON.stringify(body) });
 }
 
-/** The headers that a browser demands before a page of another origin can read a response. */
+/** The headers without which a browser does not let a page of another origin read a response. */
 function expectReadable(response: Response): void {
   expect(['*', ORIGIN]).toContain(response.headers.get('access-control-allow-origin'));
   const exposed = response.headers.get('access-control-expose-headers')?.split(/, */) ?? [];
   expect(exposed).toEqual(expect.arrayContaining(EXPOSED));
 }
 
-/** An error as RFC 6749 has it, section 5.2. */
+/** An error of RFC 6749, section 5.2. */
 async function expectRefusal(response: Response, status: number): Promise<void> {
   expectReadable(response);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -95,7 +95,7 @@ describe('while the database is unavailable', () => {
   const refusal = (path: string, body: Record<string, string> | undefined) =>
     send(service, path, body, path === '/oauth/userinfo' ? bearer : {});
 
-  describe('and there is no key yet that signs ID tokens', () => {
+  describe('and there is no signing key for ID tokens', () => {
     test.each([...paths, ['/.well-known/jwks.json', undefined]] as const)(
       '%s can be retried later',
       async (path, body) => {
@@ -118,7 +118,7 @@ describe('while the database is unavailable', () => {
     );
   });
 
-  describe('and there is one', () => {
+  describe('and there is a signing key', () => {
     test.each(paths)('%s can be retried later', async (path, body) => {
       const published = () => send(service, '/.well-known/jwks.json').then(({ status }) => status);
       await expect.poll(published, { timeout: 30_000 }).toBe(200);

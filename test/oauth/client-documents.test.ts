@@ -66,7 +66,7 @@ test('a client with a metadata document at its URL can act like others', async (
   expect(body).toMatchObject({ data: [{ client_id, client_name: host }] });
 });
 
-test('its page names the host that speaks for it', async () => {
+test('its page names the host of the document', async () => {
   const query = new URLSearchParams({
     client_id: `https://${host}/client.json`,
     response_type: 'code',
@@ -92,7 +92,7 @@ test.each([
   '/proto.json',
   '/long.json',
   '/absent.json',
-])('%s is no client', async (path) => {
+])('%s is not a client', async (path) => {
   const response = await fetch(`${service.baseUrl}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'client_credentials', client_id: `https://${host}${path}` }),
@@ -101,7 +101,7 @@ test.each([
   expect(await response.json()).toMatchObject({ error: expect.stringMatching(/^invalid_client/) });
 });
 
-test('the networks of webhooks and of issuers let in no document', async () => {
+test('the allowed networks of webhooks and issuers do not allow documents', async () => {
   const networks = { WEBHOOK_NETWORKS: '127.0.0.1/32', AGENT_ISSUER_NETWORKS: '127.0.0.1/32' };
   const { baseUrl } = await startTestService(networks);
   const before = fetched;

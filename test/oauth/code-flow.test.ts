@@ -31,7 +31,7 @@ const failing = (promise: Promise<unknown>) =>
   );
 
 describe('authorization code with PKCE', () => {
-  test('a client gets tokens for the API, and learns their subject', async () => {
+  test('a client gets tokens for the API and their subject', async () => {
     const registered = await newClient(service.api, developer);
     const { config, url, redeem } = await authorize(service.baseUrl, developer, registered);
     expect(url.searchParams.get('iss')).toBe(service.baseUrl);
@@ -97,7 +97,7 @@ describe('authorization code with PKCE', () => {
     expect(await listed('/api/v2/dev/audit-log?action=authorization.granted')).toHaveLength(1);
   });
 
-  test('a code is good once; used again it ends what it has given', async () => {
+  test('a code is valid once, and a second use revokes its tokens', async () => {
     const registered = await newClient(service.api, developer);
     const { redeem, config } = await authorize(service.baseUrl, developer, registered);
     const { access_token, refresh_token } = await redeem();
@@ -106,14 +106,14 @@ describe('authorization code with PKCE', () => {
     expect(await failing(client.refreshTokenGrant(config, refresh_token!))).toBe('invalid_grant');
   });
 
-  test('a code ends after a minute', async () => {
+  test('a code expires after a minute', async () => {
     const registered = await newClient(service.api, developer);
     const { redeem } = await authorize(service.baseUrl, developer, registered);
     service.clock.advance(61_000);
     expect(await failing(redeem())).toBe('invalid_grant');
   });
 
-  test('an access token ends after an hour, at the API and for others', async () => {
+  test('an access token expires after an hour, at the API and by introspection', async () => {
     const registered = await newClient(service.api, developer);
     const { redeem, config } = await authorize(service.baseUrl, developer, registered);
     const { access_token } = await redeem();
@@ -124,7 +124,7 @@ describe('authorization code with PKCE', () => {
     await expect(client.fetchUserInfo(config, access_token, developer.developerId)).rejects.toThrow();
   });
 
-  test('PKCE is demanded of every client, with S256', async () => {
+  test('PKCE with S256 is required of every client', async () => {
     const registered = await newClient(service.api, developer);
     const config = await discover(service.baseUrl, registered);
     const parameters = { redirect_uri: REDIRECT_URI, scope: 'read' };
@@ -137,7 +137,7 @@ describe('authorization code with PKCE', () => {
     }
   });
 
-  test('an address that is not registered gets nothing', async () => {
+  test('an unregistered redirect URI gets nothing', async () => {
     const registered = await newClient(service.api, developer);
     const config = await discover(service.baseUrl, registered);
     const url = client.buildAuthorizationUrl(config, {
@@ -152,7 +152,7 @@ describe('authorization code with PKCE', () => {
     expect(shown.html).not.toContain('elsewhere');
   });
 
-  test('a signed-in developer who has consented sees no further page', async () => {
+  test('a signed-in developer who has consented sees no page', async () => {
     const registered = await newClient(service.api, developer);
     const { browser } = await authorize(service.baseUrl, developer, registered);
     const signedOut = { ...developer, email: '', password: '' };
@@ -160,7 +160,7 @@ describe('authorization code with PKCE', () => {
     expect((await redeem()).scope).toBe('openid email read');
   });
 
-  test('without a sign-in prompt=none leads to a page that says so', async () => {
+  test('without a sign-in, prompt=none leads to an error page', async () => {
     const registered = await newClient(service.api, developer);
     const { url } = await beginAuthorization(service.baseUrl, registered, { prompt: 'none' });
     const { status, html } = await new Browser(service.baseUrl).open(url);
@@ -184,7 +184,7 @@ describe('authorization code with PKCE', () => {
     expect((await redeem()).claims()?.sub).toBe(other.developerId);
   });
 
-  test('what is refused on the page is refused to the client', async () => {
+  test('a refusal on the page is reported to the client', async () => {
     const registered = await newClient(service.api, developer);
     const config = await discover(service.baseUrl, registered);
     const url = client.buildAuthorizationUrl(config, {
@@ -207,7 +207,7 @@ describe('authorization code with PKCE', () => {
     expect(end.url.searchParams.get('error')).toBe('access_denied');
   });
 
-  test('a page of another browser, or an expired one, says so', async () => {
+  test('a page of another browser or an expired one shows an error', async () => {
     const registered = await newClient(service.api, developer);
     const config = await discover(service.baseUrl, registered);
     const browser = new Browser(service.baseUrl);
@@ -242,7 +242,7 @@ describe('authorization code with PKCE', () => {
     expect(app).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
   });
 
-  test('a response can be sent by a form, whose page has no other script', async () => {
+  test('a response can be sent by a form, on a page without other scripts', async () => {
     const registered = await newClient(service.api, developer);
     const { browser, config } = await authorize(service.baseUrl, developer, registered);
     const url = client.buildAuthorizationUrl(config, {
@@ -259,7 +259,7 @@ describe('authorization code with PKCE', () => {
 });
 
 describe('refresh tokens', () => {
-  test('each is good once; the old one ends everything', async () => {
+  test('each is valid once, and a second use revokes the authorization', async () => {
     const registered = await newClient(service.api, developer);
     const { config, redeem } = await authorize(service.baseUrl, developer, registered);
     const first = await redeem();
@@ -273,7 +273,7 @@ describe('refresh tokens', () => {
     expect(await failing(client.refreshTokenGrant(config, second.refresh_token!))).toBe('invalid_grant');
   });
 
-  test('they live two weeks from their use, and thirty days in all', async () => {
+  test('they last two weeks from their last use, and thirty days in total', async () => {
     const registered = await newClient(service.api, developer);
     const { config, redeem } = await authorize(service.baseUrl, developer, registered);
     const { refresh_token: unused } = await (
@@ -303,7 +303,7 @@ describe('refresh tokens', () => {
     expect(fewer.scope).toBe('read');
   });
 
-  test('a client without that grant type gets none', async () => {
+  test('a client without the grant type gets none', async () => {
     const registered = await newClient(service.api, developer, { grant_types: ['authorization_code'] });
     const { redeem } = await authorize(service.baseUrl, developer, registered);
     expect((await redeem()).refresh_token).toBeUndefined();

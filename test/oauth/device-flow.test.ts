@@ -57,7 +57,7 @@ describe('the device flow', () => {
     expect(await poll()).toBe('invalid_grant');
   });
 
-  test('the address with the code in it fills the form in, and sends nothing by itself', async () => {
+  test('the URL with the code fills in the form, but does not submit it', async () => {
     const { started } = await begin();
     const browser = new Browser(service.baseUrl);
     const entry = await browser.open(started.verification_uri_complete!);
@@ -82,7 +82,7 @@ describe('the device flow', () => {
     }
   });
 
-  test('what is refused is refused to the device', async () => {
+  test('a refusal is reported to the device', async () => {
     for (const refuse of ['abort', 'deny']) {
       const { started, poll } = await begin();
       const browser = new Browser(service.baseUrl);
@@ -107,7 +107,7 @@ describe('the device flow', () => {
     expect((await browser.send(entry, { user_code: started.user_code })).html).toContain('expired');
   });
 
-  test('codes cannot be guessed: after ten failures in a minute none is taken', async () => {
+  test('codes cannot be guessed: after ten failures in a minute, all are refused', async () => {
     const guarded = await startTestService();
     const browser = new Browser(guarded.baseUrl);
     let page = await browser.open(`${guarded.baseUrl}/oauth/device`);

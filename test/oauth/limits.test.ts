@@ -18,12 +18,14 @@ const authorize = (clientId = registered.client_id) => {
   return new Browser(service.baseUrl).open(`/oauth/authorize?${query}`);
 };
 
-test('the page where people sign in is no other way to try passwords than the API', async () => {
+test('the sign-in page shares its limits with the API', async () => {
   const browser = new Browser(service.baseUrl);
-  const query = `client_id=${registered.client_id}&response_type=code&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`;
+  const query =
+    `client_id=${registered.client_id}&response_type=code&code_challenge=${'x'.repeat(43)}` +
+    '&code_challenge_method=S256';
   const page = await browser.open(`/oauth/authorize?${query}`);
   const statuses = [];
-  // Of another account each, so that none of them has failed often. The registration of the developer was the first.
+  // Different accounts, so that none of them has many failures. The registration of the developer counts, too.
   for (let each = 0; each < 3; each += 1) {
     const email = `unknown-${each}@example.com`;
     const response = await browser.send(page, { action: 'sign-in', email, password: 'wrong password' });
@@ -34,14 +36,14 @@ test('the page where people sign in is no other way to try passwords than the AP
   expect((await service.api.post('/api/v2/dev/login', login)).status).toBe(429);
 });
 
-test('an address can open a limited number of pages in a minute, and gets a page that says so', async () => {
+test('an address can open a limited number of pages in a minute, then gets an error page', async () => {
   const responses = [await authorize(), await authorize(), await authorize()];
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(responses[2]!.html).toContain('temporarily_unavailable');
   expect(responses[2]!.headers.get('retry-after')).toMatch(/^\d+$/);
 });
 
-test('so many pages of devices too', async () => {
+test('the same limit applies to device pages', async () => {
   const responses = [];
   for (let each = 0; each < 4; each += 1)
     responses.push(await new Browser(service.baseUrl).open('/oauth/device'));
@@ -49,7 +51,7 @@ test('so many pages of devices too', async () => {
   expect(responses[3]!.html).toContain('temporarily_unavailable');
 });
 
-test('so many documents about clients are fetched for it', async () => {
+test('the same limit applies to fetched client documents', async () => {
   const statuses = [];
   for (let each = 0; each < 4; each += 1)
     statuses.push((await authorize(`https://127.0.0.1/${each}`)).status);

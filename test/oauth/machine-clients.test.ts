@@ -21,7 +21,7 @@ async function machine(owner = developer) {
 }
 
 describe('client credentials', () => {
-  test('a client acts for the developer who has registered it', async () => {
+  test('a client acts for the developer who registered it', async () => {
     const { registered, config } = await machine();
     const tokens = await client.clientCredentialsGrant(config, { scope: 'read' });
     expect(tokens).toMatchObject({ scope: 'read', expires_in: 3600 });
@@ -37,7 +37,7 @@ describe('client credentials', () => {
     });
   });
 
-  test('without a scope it gets what it is registered for, and never what is about a person', async () => {
+  test('without a scope, it gets its registered scopes, except those about a person', async () => {
     const { config } = await machine();
     expect((await client.clientCredentialsGrant(config)).scope).toBe('read write');
     const granted = await client.clientCredentialsGrant(config, { scope: 'openid read' });
@@ -48,7 +48,7 @@ describe('client credentials', () => {
     });
   });
 
-  test('a wrong secret gets nothing, and too many do not lock the right one out', async () => {
+  test('a wrong secret is refused, and many of them do not lock out the right one', async () => {
     const { registered, config } = await machine();
     const wrong = await discover(service.baseUrl, { ...registered, client_secret: 'wrong' });
     for (let failure = 0; failure < 10; failure += 1) {
@@ -67,7 +67,7 @@ describe('client credentials', () => {
 });
 
 describe('introspection and revocation', () => {
-  test('a client sees what was issued to it, and ends it', async () => {
+  test('a client can introspect and revoke its own tokens', async () => {
     const { registered, config } = await machine();
     const { access_token } = await client.clientCredentialsGrant(config);
     expect(await client.tokenIntrospection(config, access_token)).toEqual({
@@ -87,7 +87,7 @@ describe('introspection and revocation', () => {
     expect((await me(access_token)).status).toBe(401);
   });
 
-  test("a client of the developer sees the developer's other tokens too, and ends none of them", async () => {
+  test("a client of the developer can introspect the developer's other tokens, but not revoke them", async () => {
     const { config } = await machine();
     const apiToken = await service.api.post<{ token: string }>(
       '/api/v2/dev/tokens',
@@ -106,7 +106,7 @@ describe('introspection and revocation', () => {
     });
   });
 
-  test('of another developer everything is inactive', async () => {
+  test('tokens of another developer are inactive', async () => {
     const stranger = await newDeveloper(service.api);
     const { config } = await machine(stranger);
     const own = await client.clientCredentialsGrant((await machine()).config);
@@ -135,7 +135,7 @@ describe('introspection and revocation', () => {
   });
 
   test.each(['', 'nonsense', 'a.b.c', 'presented:AAAA', 'lkd_nonsense', '\u0000', 'x'.repeat(9000)])(
-    'what is no token is inactive: %j',
+    'an invalid token is inactive: %j',
     async (token) => {
       const { config } = await machine();
       if (token === '')

@@ -4,14 +4,14 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService();
 
 test.each(['/oauth/interaction/%', '/oauth/interaction/%ff', '/agent/claim/%', '/account/password/%'])(
-  'the malformed address %s is an error of the client',
+  'the malformed address %s is a client error',
   async (path) => {
     expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(400);
   },
 );
 
 test.each(['/oauth/interaction/x', `/agent/claim/${'x'.repeat(43)}`, '/account/password'])(
-  'so is a form at %s that cannot be inflated',
+  'so is an invalid compressed form at %s',
   async (path) => {
     const { status } = await fetch(`${service.baseUrl}${path}`, {
       method: 'POST',

@@ -20,7 +20,7 @@ const VALID = {
   code_challenge_method: 'S256',
 };
 
-/** Registers a client, as anyone can. */
+/** Registers a client without an account. */
 async function registerItself(metadata: object = {}): Promise<{ client_id: string }> {
   const response = await fetch(`${service.baseUrl}/oauth/register`, {
     method: 'POST',
@@ -38,23 +38,23 @@ async function registerItself(metadata: object = {}): Promise<{ client_id: strin
 const authorizePath = (parameters: Record<string, string>) =>
   `/oauth/authorize?${new URLSearchParams(parameters)}`;
 
-/** What is wrong with requests whose errors belong to the client. */
+/** Faults of requests whose errors are sent to the client. */
 const FAULTS: readonly (readonly [string, Record<string, string>])[] = [
   ['prompt=none', { prompt: 'none' }],
   ['a response type that does not exist', { response_type: 'token' }],
   ['no PKCE', { code_challenge: '' }],
   ['a plain PKCE challenge', { code_challenge_method: 'plain' }],
   ['a prompt that does not exist', { prompt: 'nothing' }],
-  ['a resource that is not here', { resource: 'https://elsewhere.example/' }],
+  ['a foreign resource', { resource: 'https://elsewhere.example/' }],
   ['a request object', { request: 'x.y.z' }],
   ['a pushed request', { request_uri: 'urn:ietf:params:oauth:request_uri:x' }],
-  ['a maximal age that is no number', { max_age: '-1' }],
+  ['a max_age that is not a number', { max_age: '-1' }],
   ['an invalid ID token', { id_token_hint: 'x' }],
   ['a registration', { registration: '{}' }],
 ];
 const MODES = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'form_post.jwt', 'web_message'];
 
-/** Nothing of a page leads away without a click, and what a click leads to is named. */
+/** Expects a page without automatic navigation, whose links name their targets. */
 function expectPage({ url, status, html, headers }: Opened): void {
   expect(url.origin, url.href).toBe(service.baseUrl);
   expect(status).toBe(400);
@@ -75,7 +75,7 @@ describe.each([
   let client_id: string;
   beforeAll(async () => ({ client_id } = await register()));
 
-  test.each(FAULTS)('leads nowhere before a sign-in: %s', async (_fault, wrong) => {
+  test.each(FAULTS)('does not redirect before a sign-in: %s', async (_fault, wrong) => {
     const parameters = { ...VALID, client_id, state: 'a state', ...wrong };
     for (const response_mode of [undefined, ...MODES]) {
       const path = authorizePath({ ...parameters, ...(response_mode && { response_mode }) });
@@ -84,7 +84,7 @@ describe.each([
   });
 
   test.each(FAULTS)(
-    'nor in a browser that is signed in but has not authorized it: %s',
+    'does not redirect a signed-in browser that has not authorized it: %s',
     async (_fault, wrong) => {
       const other = await newClient(service.api, victim);
       const { browser } = await authorize(service.baseUrl, victim, other);
@@ -94,7 +94,7 @@ describe.each([
     },
   );
 
-  test('nor does a click on Cancel before the sign-in, except by a link that says where it leads', async () => {
+  test('does not redirect on Cancel before the sign-in, except by a link that names its target', async () => {
     const browser = new Browser(service.baseUrl);
     const consent = await browser.open(authorizePath({ ...VALID, client_id, state: 'a state' }));
     const page = await browser.send(consent, { action: 'deny' });
@@ -110,7 +110,7 @@ describe.each([
     expect(page.html).toContain('Continue to client.example');
   });
 
-  test('a form response waits for a click too', async () => {
+  test('a form response waits for a click, too', async () => {
     const parameters = { ...VALID, client_id, state: '"a state', response_mode: 'form_post', prompt: 'none' };
     const page = await new Browser(service.baseUrl).open(authorizePath(parameters));
     expectPage(page);
@@ -122,7 +122,7 @@ describe.each([
     );
   });
 
-  test('a refusal on the consent page goes to the client that it names', async () => {
+  test('a refusal on the consent page goes to the client on the page', async () => {
     const browser = new Browser(service.baseUrl);
     const signIn = await browser.open(authorizePath({ ...VALID, client_id }));
     const consent = await browser.send(signIn, { ...victim, action: 'sign-in' });
@@ -163,7 +163,7 @@ test('a developer gets the errors of their own client at once', async () => {
   expect(url.searchParams.get('error')).toBe('consent_required');
 });
 
-test('a client that the operator vouches for gets its errors at once, and is shown without a warning', async () => {
+test('a client that the operator trusts gets its errors at once, and is shown without a warning', async () => {
   const { client_id } = await registerItself();
   const trusting = await startTestService({
     DATABASE_URL: service.databaseUrl,
@@ -213,7 +213,7 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
     }
   });
 
-  test.each(ADDRESSES)('is refused at authorization where it was registered before: %s', async (uri) => {
+  test.each(ADDRESSES)('is refused at authorization if it was registered before: %s', async (uri) => {
     const { client_id } = await registerItself({
       application_type: 'native',
       redirect_uris: ['com.example.app:/'],
@@ -233,7 +233,7 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
   });
 
   test.each(['ms-msdt:/id', 'https://a;script-src/cb', 'myapp:/callback'])(
-    'does not keep a client that has it from being edited: %s',
+    'does not prevent changes of a client that has it: %s',
     async (uri) => {
       const { client_id } = await newClient(service.api, stranger, {
         application_type: 'native',
@@ -252,7 +252,7 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
         body: { name: 'Renamed', ...old },
       });
       expect(await edit({ scopes: ['read'] })).toMatchObject({ status: 200, body: old });
-      // It may stay or be removed; it may not be added again.
+      // It may stay or be removed, but not be added again.
       const redirect_uris = [REDIRECT_URI, uri, 'https://client.example/other'];
       expect(await edit({ redirect_uris })).toMatchObject({ status: 200, body: { redirect_uris } });
       expect(await edit({ redirect_uris: [REDIRECT_URI] })).toMatchObject({ status: 200 });
@@ -266,7 +266,7 @@ describe('a scheme without a period, a wildcard or a delimiter', () => {
 });
 
 describe('the consent page', () => {
-  test("warns of a developer's client as of a self-registered one, and shows no text chosen by either", async () => {
+  test("warns of developers' clients like of self-registered ones, and shows no text from either", async () => {
     const account = {
       email: 'boss@example.com',
       password: 'a developer password',

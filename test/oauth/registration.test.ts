@@ -22,7 +22,7 @@ const register = async (metadata: unknown, at = service) => {
 };
 
 describe('dynamic client registration (RFC 7591)', () => {
-  test('openid-client registers itself, and is authorized by a developer', async () => {
+  test('openid-client can register and be authorized by a developer', async () => {
     const metadata = { client_name: 'Inspector', redirect_uris: [REDIRECT_URI] };
     const config = await client.dynamicClientRegistration(new URL(service.baseUrl), metadata, undefined, {
       execute: [client.allowInsecureRequests],
@@ -35,7 +35,7 @@ describe('dynamic client registration (RFC 7591)', () => {
     expect((await redeem()).claims()?.sub).toBe(developer.developerId);
   });
 
-  test('a public client on this machine needs no secret, and its page says what is known of it', async () => {
+  test('a public client on this machine needs no secret, and its page shows what is known about it', async () => {
     const { status, body } = await register({
       client_name: '<b>Editor</b>',
       redirect_uris: ['http://127.0.0.1:3300/callback'],
@@ -104,11 +104,11 @@ describe('dynamic client registration (RFC 7591)', () => {
     ['http://localhost/callback', 'http://me@localhost:51234/callback', PUBLIC, 400],
     ['https://client.example/callback', 'https://client.example:444/callback', PUBLIC, 400],
     ['http://localhost/callback', 'http://localhost:51234/callback', {}, 400],
-  ])('of %s, %s is the same but for the port of a program', async (registered, sent, metadata, status) => {
+  ])('of %s, %s matches except for the port of a program', async (registered, sent, metadata, status) => {
     expect((await page({ ...metadata, redirect_uris: [registered] }, sent)).status).toBe(status);
   });
 
-  test('a scheme of its own does not make a program look like a host', async () => {
+  test('a custom scheme does not make a program look like a host', async () => {
     const uri = 'com.evil.app://bank.example/callback';
     const { status, html } = await page({ ...PUBLIC, application_type: 'native', redirect_uris: [uri] }, uri);
     expect(status).toBe(200);
@@ -116,7 +116,7 @@ describe('dynamic client registration (RFC 7591)', () => {
     expect(html).not.toContain('bank.example');
   });
 
-  test('an address registers so many clients in a minute', async () => {
+  test('an address can register a limited number of clients in a minute', async () => {
     const limited = await startTestService({ RATE_LIMIT: '2/60' });
     const statuses = [];
     for (let each = 0; each < 3; each += 1) {
@@ -125,7 +125,7 @@ describe('dynamic client registration (RFC 7591)', () => {
     expect(statuses).toEqual([201, 201, 429]);
   });
 
-  test('an unused one is deleted after 90 days', async () => {
+  test('an unused client is deleted after 90 days', async () => {
     const { body } = await register({ redirect_uris: [REDIRECT_URI] });
     const own = await newClient(service.api, developer);
     service.clock.advance(91 * 86_400_000);
@@ -140,7 +140,7 @@ describe('dynamic client registration (RFC 7591)', () => {
 
 describe('client ID metadata documents', () => {
   test.each(['https://127.0.0.1/client.json', 'https://localhost/client.json', 'https://10.0.0.1:8443/c'])(
-    'of %s nothing is fetched',
+    'at %s are not fetched',
     async (clientId) => {
       const query = new URLSearchParams({
         client_id: clientId,
@@ -155,7 +155,7 @@ describe('client ID metadata documents', () => {
 });
 
 describe('the metadata', () => {
-  test('names what is there, alike at both addresses', async () => {
+  test('lists the supported features, the same at both paths', async () => {
     const [openid, oauth] = await Promise.all(
       ['openid-configuration', 'oauth-authorization-server'].map(async (name) => {
         const response = await fetch(`${service.baseUrl}/.well-known/${name}`);
@@ -170,7 +170,7 @@ describe('the metadata', () => {
       'client_credentials',
       'urn:ietf:params:oauth:grant-type:device_code',
     ];
-    // Assertions are taken, and advertised where an issuer is trusted.
+    // Assertions are always accepted, and advertised if an issuer is trusted.
     const assertions = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
     const { grant_types_supported: known, ...own } = await service.services.authorizationServer.metadata();
     expect((known as string[]).toSorted()).toEqual([...grants, assertions].toSorted());
@@ -220,7 +220,7 @@ describe('sign-out', () => {
     });
     return { registered, browser, tokens, url };
   }
-  test('ends the sign-in and goes back; what was allowed stays', async () => {
+  test('ends the sign-in and returns, and authorizations stay', async () => {
     const { registered, browser, tokens, url } = await signedIn();
     const page = await browser.open(url);
     expect(page.headers.get('content-security-policy')).toContain(
@@ -246,7 +246,7 @@ describe('sign-out', () => {
     expect(plain.html).toContain('You are signed out');
   });
 
-  test('an address that is not registered is not gone to', async () => {
+  test('does not redirect to an unregistered URI', async () => {
     const { browser, url } = await signedIn();
     url.searchParams.set('post_logout_redirect_uri', 'https://elsewhere.example/');
     expect((await browser.open(url)).status).toBe(400);
@@ -303,7 +303,7 @@ describe('bad input', () => {
     'client_id',
   ];
 
-  test('no address responds to a query with a server error', { timeout: 60_000 }, async () => {
+  test('no path responds to a query with a server error', { timeout: 60_000 }, async () => {
     const { client_id } = await newClient(service.api, developer);
     for (const path of [
       '/oauth/authorize',
@@ -323,7 +323,7 @@ describe('bad input', () => {
     }
   });
 
-  test('nor a form', { timeout: 60_000 }, async () => {
+  test('nor to a form', { timeout: 60_000 }, async () => {
     const { client_id, client_secret } = await newClient(service.api, developer, {
       token_endpoint_auth_method: 'client_secret_post',
       grant_types: [
@@ -393,7 +393,7 @@ describe('bad input', () => {
     },
   );
 
-  test('forwarded headers of a client change nothing', async () => {
+  test('forwarded headers of a client are ignored', async () => {
     const response = await fetch(`${service.baseUrl}/.well-known/openid-configuration`, {
       headers: { 'x-forwarded-host': 'elsewhere.example', 'x-forwarded-proto': 'https' },
     });
@@ -413,7 +413,7 @@ describe('bad input', () => {
   });
 });
 
-test('behind a proxy that speaks https everything is at the issuer, and cookies stay on https', async () => {
+test('behind an HTTPS proxy, all URLs begin with the issuer, and cookies are secure', async () => {
   const port = await freePort();
   const issuer = 'https://auth.example';
   await startTestService({ BASE_URL: issuer, PORT: String(port) });

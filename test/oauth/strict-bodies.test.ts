@@ -62,7 +62,7 @@ test.each(DOCUMENTS)('/oauth/register refuses %s', async (_what, type, body, hea
   expect(await response.json()).toEqual({ error: 'invalid_request', error_description: expect.any(String) });
 });
 
-test('what is read strictly reaches the authorization server', async () => {
+test('valid bodies reach the authorization server', async () => {
   const registered = await post('/oauth/register', JSON_TYPE, metadata('"client_name":"é+%"'));
   expect(await registered.json()).toMatchObject({ client_name: 'é+%' });
   const both = `grant_type=client_credentials&resource=${baseUrl}&resource=${baseUrl}%2Fmcp&client_id=none`;
@@ -72,7 +72,7 @@ test('what is read strictly reaches the authorization server', async () => {
 });
 
 test.each(['/oauth/device', '/oauth/interaction/x', '/account/password', `/agent/claim/${'x'.repeat(43)}`])(
-  'the forms of %s are as strict, and refused by a page',
+  'the forms of %s are parsed strictly, and refused with a page',
   async (path) => {
     for (const [what, type, body, headers] of FORMS) {
       const response = await post(path, type, body, headers);
@@ -86,7 +86,7 @@ test.each(['/oauth/device', '/oauth/interaction/x', '/account/password', `/agent
 );
 
 test.each(['/oauth/authorize', '/oauth/logout', '/oauth/device'])(
-  'a query of %s with more parameters than any request has is refused by a page',
+  'a query of %s with more parameters than any request has is refused with a page',
   async (path) => {
     const response = await fetch(`${baseUrl}${path}?${'a&'.repeat(101)}`);
     expect(response.status).toBe(400);

@@ -6,7 +6,7 @@ import { authorize, newClient, REDIRECT_URI } from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
-/** The addresses of two nodes with one database and one issuer. */
+/** Two nodes with one database and one issuer. */
 let nodes: readonly [string, string];
 let developer: Developer;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ async function granted() {
 }
 
 describe('two nodes', () => {
-  test('what one issues the other takes, and what is revoked at one is dead at the other at once', async () => {
+  test('one accepts tokens of the other, and revocations take effect on both at once', async () => {
     const { registered, redeem } = await granted();
     const { body } = await redeem(nodes[1]);
     for (const node of nodes) expect(await me(node, body.access_token)).toBe(200);
@@ -69,7 +69,7 @@ describe('two nodes', () => {
     expect(shown.body).toEqual({ active: false });
   });
 
-  test('so is an authorization that the developer takes back', async () => {
+  test('so does the revocation of an authorization by the developer', async () => {
     const { redeem, refresh } = await granted();
     const { body } = await redeem(nodes[0]);
     const list = await service.api.call<{ data: { authorization_id: string }[] }>(
@@ -87,7 +87,7 @@ describe('two nodes', () => {
     });
   });
 
-  test('a code that is redeemed twenty times at once gives tokens once, and they are not good', async () => {
+  test('a code that is redeemed twenty times at once gives tokens once, and they are revoked', async () => {
     const { redeem } = await granted();
     const responses = await Promise.all(Array.from({ length: 20 }, (_, turn) => redeem(nodes[turn % 2]!)));
     const good = responses.filter(({ status }) => status === 200);
@@ -99,7 +99,7 @@ describe('two nodes', () => {
     expect(await me(nodes[0], good[0]!.body.access_token)).toBe(401);
   });
 
-  test('a refresh token that is used twice at once is taken once, and ends the authorization', async () => {
+  test('a refresh token that is used concurrently works once at most, and the authorization is revoked', async () => {
     const { redeem, refresh } = await granted();
     const first = (await redeem(nodes[0])).body;
     const responses = await Promise.all(
@@ -116,7 +116,7 @@ describe('two nodes', () => {
   });
 });
 
-test('at rest there is no code, token or secret in clear text', async () => {
+test('codes, tokens and secrets are not stored in clear text', async () => {
   const { registered, redeem } = await granted();
   const { body } = await redeem(nodes[0]);
   const tables = ['oauth_records', 'oauth_clients', 'access_tokens', 'audit_log', 'signing_keys'];

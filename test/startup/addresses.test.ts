@@ -17,17 +17,17 @@ const [START, MIGRATE, SEED, RESTORED] = [
 ] as const;
 const settings = { MASTER_KEY: randomBytes(32).toString('base64'), LOG_LEVEL: 'error' };
 
-/** The parts of an address of the tests' server, whose host is the folder of a Unix socket. */
+/** The parts of a URL of the tests' server, whose host is the folder of a Unix socket. */
 const partsOf = (url: string) => new URL(url.replace('postgresql:///', 'postgresql://host/'));
 
-/** A way to the server by TCP on which statements are read along. @returns its address, and the statements so far */
-async function listenIn(url: string) {
+/** A TCP proxy to the server that records statements. @returns its URL, and the statements so far */
+async function recordStatements(url: string) {
   const parts = partsOf(url);
   const { host, port, user } = Object.fromEntries(parts.searchParams);
-  let heard = '';
+  let recorded = '';
   const server = createServer((client) => {
     const upstream = connect(`${host}/.s.PGSQL.${port}`);
-    client.on('data', (part) => (heard += part.toString('latin1')));
+    client.on('data', (part) => (recorded += part.toString('latin1')));
     client.on('error', () => upstream.destroy()).pipe(upstream);
     upstream.on('error', () => client.destroy()).pipe(client);
   }).listen(0, '127.0.0.1');
@@ -35,35 +35,35 @@ async function listenIn(url: string) {
   onTestFinished(() => void server.close());
   return {
     url: `postgresql://${user}@127.0.0.1:${(server.address() as AddressInfo).port}${parts.pathname}`,
-    heard: () => heard,
+    recorded: () => recorded,
   };
 }
 
-/** The messages of a refused start. */
+/** A refused start and its message. */
 interface Refusal {
   readonly environment: Record<string, string>;
   readonly line: RegExp;
-  /** Every program by default. */
+  /** All programs by default. */
   readonly scripts?: readonly string[];
 }
 
 const SCHEMA = /create table|alter table|create index/i;
 
 describe.each([MIGRATE, SEED, RESTORED])('node %s', (script) => {
-  test('changes the schema past the pooler alone', async () => {
+  test('changes the schema only with the direct URL', async () => {
     const DATABASE_DIRECT_URL = await createEmptyDatabase(atFileEnd);
-    const pooled = await listenIn(DATABASE_DIRECT_URL);
+    const pooled = await recordStatements(DATABASE_DIRECT_URL);
     const environment = { ...settings, DATABASE_URL: pooled.url, DATABASE_DIRECT_URL };
     expect(await runToEnd(environment, script)).toMatchObject({ code: 0, stderr: '' });
-    expect(pooled.heard()).not.toMatch(SCHEMA);
-    // What one transaction does for all rows may take long, which only the direct way lets it.
-    if (script === RESTORED) expect(pooled.heard()).not.toMatch(/update webhook_deliveries/i);
+    expect(pooled.recorded()).not.toMatch(SCHEMA);
+    // A transaction over all rows may take longer than the pooler allows.
+    if (script === RESTORED) expect(pooled.recorded()).not.toMatch(/update webhook_deliveries/i);
     const database = await connectTo(DATABASE_DIRECT_URL);
     expect((await database.query('select from applications')).rowCount).toBe(script === SEED ? 1 : 0);
   });
 });
 
-describe('an address that does not serve is refused in one line', async () => {
+describe('an unusable URL is refused with one line', async () => {
   const good = await createTestDatabase();
   const weak = `weak_${randomBytes(8).toString('hex')}`;
   const asWeak = (url: string) => {
@@ -72,14 +72,14 @@ describe('an address that does not serve is refused in one line', async () => {
     return parts.href.replace('postgresql://host/', 'postgresql:///');
   };
   const cases: Record<string, () => Promise<Refusal>> = {
-    'a direct one without a server': async () => ({
+    'a direct URL without a server': async () => ({
       environment: {
         DATABASE_URL: good,
         DATABASE_DIRECT_URL: `postgresql://127.0.0.1:${await freePort()}/x`,
       },
       line: /^latchkey: The database in DATABASE_DIRECT_URL \(.*ECONNREFUSED/,
     }),
-    'an account that may not make tables': async () => {
+    'an account that may not create tables': async () => {
       const url = await createEmptyDatabase(atFileEnd);
       const database = await connectTo(url);
       await database.query(`create role ${weak} login`);

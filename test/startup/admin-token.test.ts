@@ -10,7 +10,7 @@ const statusWith = async ({ api }: ServiceProcess, token: string) =>
   (await api.call('GET', PLANS, undefined, { token })).status;
 
 test(
-  'with the embedded database a token is made once, for its owner alone, and never printed',
+  'with the embedded database, a token is created once, readable by its owner only, and never printed',
   { timeout: 180_000 },
   async () => {
     const DATA_DIR = await temporaryDataDir();
@@ -32,7 +32,7 @@ test(
   },
 );
 
-test('with DATABASE_URL no token is made: no one is admitted', { timeout: 90_000 }, async () => {
+test('with DATABASE_URL, no token is created, and no one is admitted', { timeout: 90_000 }, async () => {
   const DATA_DIR = await temporaryDataDir();
   const DATABASE_URL = await createTestDatabase();
   const service = await spawnService({ DATA_DIR, DATABASE_URL, LOG_LEVEL: 'error' });
@@ -42,7 +42,7 @@ test('with DATABASE_URL no token is made: no one is admitted', { timeout: 90_000
   expect((await service.api.call('GET', PLANS)).status).toBe(401);
 });
 
-test('ADMIN_TOKEN is taken as it is, each of several', { timeout: 90_000 }, async () => {
+test('ADMIN_TOKEN can contain several tokens', { timeout: 90_000 }, async () => {
   const [first, second] = [randomBytes(32).toString('hex'), randomBytes(24).toString('base64')] as const;
   const service = await spawnService({
     DATABASE_URL: await createTestDatabase(),

@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import type { AtEnd } from '../support/processes.ts';
 import { databaseUrl } from '../support/postgres-server.ts';
 
-/** A database of its own that nothing has been put into. @returns its address, as `DATABASE_URL` takes it */
+/** Creates an empty database. @returns its URL, for `DATABASE_URL` */
 export async function createEmptyDatabase(atEnd: AtEnd): Promise<string> {
   const server = inject('postgres');
   const name = `empty_${randomBytes(8).toString('hex')}`;

@@ -10,7 +10,7 @@ const { api, database, databaseUrl } = await startTestService();
 const { knex } = database;
 const app = await newApp(api);
 
-/** What an earlier version writes for a movement. */
+/** The statement of an earlier version for a movement. */
 const EARLIER = `with moved as (
     update resellers set balance_minor = balance_minor + $3::bigint where reseller_id = $1 returning balance_minor
   )
@@ -24,7 +24,7 @@ async function valid(): Promise<Record<string, boolean>> {
   return Object.fromEntries(rows.map(({ conname, convalidated }) => [conname, convalidated]));
 }
 
-test('extends the ledger while an earlier version writes to it, whose keys are refunded at their cost', async () => {
+test('extends the ledger while an earlier version writes to it, and refunds its keys at their cost', async () => {
   const reseller: TestReseller = await newReseller(api, app, { balance: 100, price: 10 });
   const [key] = await reseller.keys(1);
   const { reseller_id } = reseller;
@@ -34,7 +34,7 @@ test('extends the ledger while an earlier version writes to it, whose keys are r
   await expect(write('top_up', 5)).rejects.toThrow(/kind_check/);
   await expect(write('credit', -5)).rejects.toThrow(/reseller_ledger_check/);
 
-  // It does not wait for writers, because others would wait for it in turn: it tries again.
+  // It does not wait for writers, because others would have to wait for it. It is retried instead.
   await earlier.query('begin');
   await write('credit', 1);
   await expect(migration.up(knex)).rejects.toMatchObject({ code: '55P03' });
@@ -42,10 +42,10 @@ test('extends the ledger while an earlier version writes to it, whose keys are r
   await earlier.query('commit');
 
   let checks = 0;
-  const beside = {
+  const whileWriting = {
     transaction: knex.transaction.bind(knex),
     async raw(statement: string) {
-      // What is left is to read through the rows, which blocks no one.
+      // The remaining statements read rows without blocking writers.
       expect(statement).toContain('validate constraint');
       await earlier.query("set lock_timeout = '100ms'");
       await write('credit', 1);
@@ -53,7 +53,7 @@ test('extends the ledger while an earlier version writes to it, whose keys are r
       return knex.raw(statement);
     },
   };
-  await migration.up(beside as unknown as Knex);
+  await migration.up(whileWriting as unknown as Knex);
   expect(checks).toBe(5);
   const constraints = await valid();
   expect(constraints).toMatchObject({

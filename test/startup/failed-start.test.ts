@@ -10,10 +10,10 @@ import { freePort } from '../support/free-port.ts';
 import { temporaryFolder } from '../support/processes.ts';
 import { MASTER_KEY } from '../support/service.ts';
 
-/** Sockets and what listens for them, in this process. */
+/** The number of sockets and listeners of this process. */
 const sockets = () => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe)/.test(name)).length;
 
-test('a start that fails after it listens ends all that it began, and says why', async ({
+test('a start that fails after it listens stops everything that it started, and reports why', async ({
   onTestFinished,
 }) => {
   const databaseUrl = await createTestDatabase();
@@ -37,24 +37,24 @@ test('a start that fails after it listens ends all that it began, and says why',
   };
   const before = sockets();
 
-  // Of what begins after it listens, the queue of webhooks is the first with a heartbeat; that of mails begins before.
+  // The webhook queue is the first with a heartbeat after the service listens. The mail queue starts earlier.
   const HEARTBEAT_MS = 3_000;
   const late = new Error('The queue of jobs failed.');
   const { setInterval: repeat } = globalThis;
   let listened: unknown[] = [];
-  let hearts = 0;
+  let heartbeats = 0;
   const starting = vi.spyOn(globalThis, 'setInterval').mockImplementation(((
     work: () => void,
     delayMs: number,
   ) => {
-    if (delayMs !== HEARTBEAT_MS || ++hearts === 1) return repeat(work, delayMs);
+    if (delayMs !== HEARTBEAT_MS || ++heartbeats === 1) return repeat(work, delayMs);
     listened = [listensNow(port), listensNow(mqttPort)];
     throw late;
   }) as typeof setInterval);
   onTestFinished(() => starting.mockRestore());
 
   await expect(startService(config, createLogger('fatal'))).rejects.toBe(late);
-  expect(hearts).toBe(2);
+  expect(heartbeats).toBe(2);
   expect(listened).toEqual([true, true]);
   expect([await listens(port), await listens(mqttPort)]).toEqual([false, false]);
   await expect.poll(sockets).toBeLessThanOrEqual(before);
@@ -73,9 +73,7 @@ test('a start that fails after it listens ends all that it began, and says why',
   expect(await listens(port)).toBe(false);
 });
 
-/**
- * Checked from another process while this one is suspended: the system accepts connections for a listening server.
- */
+// Runs in another process while this one is suspended: the system accepts connections for a listening server.
 function listensNow(port: number): boolean {
   const script =
     `require('node:net').connect(${port}, '127.0.0.1', () => process.exit(0))` +

@@ -17,7 +17,7 @@ import {
 
 const run = promisify(execFile);
 
-/** Start, restart and banner, measured on machines that others share. */
+/** Start, restart and banner, on machines that others share. */
 const READY_WITHIN_MS = 30_000;
 
 interface Banner {
@@ -43,7 +43,7 @@ function readBanner({ output }: Pick<ServiceProcess, 'output'>): Banner {
   };
 }
 
-/** Runs every line in its own shell, as a person would who copies them one by one. @returns the outputs */
+/** Runs every line in its own shell, like a person who copies them one by one. @returns the outputs */
 async function copyAndPaste(curls: readonly string[]): Promise<Record<string, unknown>[]> {
   const { PATH = '', HOME = '' } = process.env;
   const TMPDIR = await temporaryFolder();
@@ -74,7 +74,7 @@ async function expectTheJobToWork(banner: Banner): Promise<void> {
 }
 
 test(
-  'a newcomer starts it, copies the lines, ends it, kills it and starts it again',
+  'a newcomer can start it, copy the lines, end it, kill it and start it again',
   { timeout: 180_000 },
   async () => {
     const dataDir = await temporaryDataDir();
@@ -98,12 +98,12 @@ test(
       if (name.startsWith('postgres.') || name === 'master.key')
         expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0);
     }
-    // The log has no secret in it.
+    // The log contains no secrets.
     const { stderr } = first.output();
     for (const secret of [banner.secret, ...banner.keys, 'correct horse'])
       expect(stderr).not.toContain(secret);
 
-    // A second copy on the same folder refuses to start, and the first continues.
+    // A second process in the same folder refuses to start, and the first one continues.
     const second = await runToEnd(environment);
     expect(second.code).toBe(1);
     expect(second.stdout).toBe('');
@@ -112,7 +112,7 @@ test(
     expect(second.stderr).toContain(dataDir);
     expect((await first.api.call('GET', '/health')).status).toBe(200);
 
-    // The developer of the banner is real.
+    // The developer in the banner exists.
     const [email, password] = /^(\S+) \/ (\S+)/.exec(banner.developer)!.slice(1) as [string, string];
     const developer = await first.api.post('/api/v2/dev/login', { email, password });
     expect(developer.status).toBe(200);
@@ -125,7 +125,7 @@ test(
     const afterEnd = readBanner(third);
     expect(afterEnd).toMatchObject({ appId: banner.appId, secret: banner.secret });
     expect(afterEnd.keys).toHaveLength(3);
-    expect(afterEnd.keys, 'a spent key is not shown').not.toContain(banner.keys[0]);
+    expect(afterEnd.keys, 'a redeemed key is not shown').not.toContain(banner.keys[0]);
     expect(afterEnd.keys).toEqual(expect.arrayContaining(banner.keys.slice(1)));
     await expectTheJobToWork(afterEnd);
     expect((await third.api.call('GET', '/api/v2/dev/apps', undefined, { token })).status).toBe(200);
@@ -148,7 +148,7 @@ test(
   },
 );
 
-/** Starts the service as the README says. */
+/** Starts the service like in the README. */
 async function npmStart(
   dataDir: string,
 ): Promise<{ npm: ChildProcess; address: string; ended: Promise<number | null> }> {
@@ -171,12 +171,12 @@ async function npmStart(
     });
     npm.once('exit', (code) => reject(new Error(`npm start ended with ${code}`)));
   });
-  // Its output closes when the last process that shares it has ended.
+  // Its output closes when the last process with it has ended.
   const ended = new Promise<number | null>((resolve) => npm.once('close', resolve));
   return { npm, address, ended };
 }
 
-test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 90_000 }, async () => {
+test('npm start serves, and Ctrl-C in its terminal ends all processes', { timeout: 90_000 }, async () => {
   const dataDir = await temporaryDataDir();
   const { npm, address, ended } = await npmStart(dataDir);
   expect((await fetch(`${address}/health`)).status).toBe(200);
@@ -186,22 +186,26 @@ test('npm start serves, and Ctrl-C in its terminal ends all of it', { timeout: 9
   expect(await again.end('SIGTERM')).toBe(0);
 });
 
-test('a SIGTERM to npm alone has the service finish its requests and stop', { timeout: 90_000 }, async () => {
-  const dataDir = await temporaryDataDir();
-  const { npm, address, ended } = await npmStart(dataDir);
-  // The end of its body arrives after the service has begun to stop.
-  const login = request(`${address}/api/v2/dev/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-  });
-  const response = once(login, 'response') as Promise<[IncomingMessage]>;
-  login.write('{"email":"nadia@example.com",');
-  await delay(200);
-  npm.kill('SIGTERM');
-  await delay(200);
-  login.end('"password":"not the password"}');
-  const [{ statusCode }] = await response;
-  expect(statusCode).toBe(401);
-  await ended;
-  await expect.poll(() => postmasterOf(dataDir)).toBeUndefined();
-});
+test(
+  'a SIGTERM to npm alone makes the service finish its requests and stop',
+  { timeout: 90_000 },
+  async () => {
+    const dataDir = await temporaryDataDir();
+    const { npm, address, ended } = await npmStart(dataDir);
+    // The end of the body arrives after the service has started to stop.
+    const login = request(`${address}/api/v2/dev/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+    const response = once(login, 'response') as Promise<[IncomingMessage]>;
+    login.write('{"email":"nadia@example.com",');
+    await delay(200);
+    npm.kill('SIGTERM');
+    await delay(200);
+    login.end('"password":"not the password"}');
+    const [{ statusCode }] = await response;
+    expect(statusCode).toBe(401);
+    await ended;
+    await expect.poll(() => postmasterOf(dataDir)).toBeUndefined();
+  },
+);

@@ -38,7 +38,7 @@ async function newEnvironment(
 }
 
 describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
-  test('brings an empty database up to date, and then has nothing to do', async () => {
+  test('brings an empty database up to date, and then does nothing', async () => {
     const environment = await newEnvironment();
     const first = await runToEnd(environment, MIGRATE);
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -49,7 +49,7 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
     await newUser(service.api, await newApp(service.api));
   });
 
-  test('works on the embedded database, and says so when a service has it', async () => {
+  test('works on the embedded database, and reports a running service', async () => {
     const DATA_DIR = await temporaryDataDir();
     expect(await runToEnd({ DATA_DIR, LOG_LEVEL: 'error' }, MIGRATE)).toMatchObject({ code: 0, stderr: '' });
     const service = await spawnService({ DATA_DIR, LOG_LEVEL: 'error' });
@@ -64,7 +64,7 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
   test('waits for the migration lock without a transaction that blocks concurrent index builds', async () => {
     const environment = await newEnvironment();
     const holder = await client(environment.DATABASE_URL);
-    // As a process that migrates.
+    // Like a process that migrates.
     await holder.query('begin; select pg_advisory_xact_lock(7016996765)');
     const migrating = runToEnd(environment, MIGRATE);
     const watcher = await client(environment.DATABASE_URL);
@@ -83,10 +83,10 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
     expect(await migrating).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('killed in the middle it leaves nothing locked and nothing half done', async () => {
+  test('leaves no locks and no partial changes when it is killed', async () => {
     const environment = await newEnvironment();
     const blocker = await client(environment.DATABASE_URL);
-    // A table that the migration creates, in a transaction that is not over: it has to wait there.
+    // A table of the migration in an open transaction, for which the migration has to wait.
     await blocker.query('begin; create table plans (blocked int)');
     const migrating = spawnProgram(environment, MIGRATE);
     const watcher = await client(environment.DATABASE_URL);
@@ -111,21 +111,24 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
 });
 
 describe('two services that start at once on one empty database', { timeout: 90_000 }, () => {
-  test.concurrent.for([1, 2, 3])('both come up and agree (%i)', async (_round, { onTestFinished: atEnd }) => {
-    const environment = await newEnvironment(atEnd);
-    const [one, other] = await Promise.all([
-      spawnService(environment, atEnd),
-      spawnService(environment, atEnd),
-    ]);
-    const app = await newApp(one.api);
-    await newUser(other.api, app);
-    expect(one.output().stderr + other.output().stderr).toBe('');
-  });
+  test.concurrent.for([1, 2, 3])(
+    'both start with the same state (%i)',
+    async (_round, { onTestFinished: atEnd }) => {
+      const environment = await newEnvironment(atEnd);
+      const [one, other] = await Promise.all([
+        spawnService(environment, atEnd),
+        spawnService(environment, atEnd),
+      ]);
+      const app = await newApp(one.api);
+      await newUser(other.api, app);
+      expect(one.output().stderr + other.output().stderr).toBe('');
+    },
+  );
 
   test.each([
     ['nothing', false],
     ['its developer only', true],
-  ])('with %s of the demo: they make one application of it', async (_what, withDeveloper) => {
+  ])('with %s of the demo, they create one demo application', async (_what, withDeveloper) => {
     const environment = { ...(await newEnvironment()), PORT: '0' };
     const services: RunningService[] = [];
     for (let n = 0; n < 2; n += 1) {
@@ -137,7 +140,7 @@ describe('two services that start at once on one empty database', { timeout: 90_
       const account = { email: 'demo@latchkey.example', password: 'a developer password' };
       await services[0]!.services.developers.register(account, { address: '127.0.0.1' });
     }
-    // In one process they meet for certain.
+    // In one process, they are certain to run concurrently.
     const demos = await Promise.allSettled(
       services.map((service) => prepareDemo(service.services, service.database.knex, systemRandom)),
     );
@@ -151,8 +154,8 @@ describe('two services that start at once on one empty database', { timeout: 90_
   });
 });
 
-describe('a signal while the service has just begun to listen', { timeout: 90_000 }, () => {
-  test('ends it cleanly, also in the middle of making the demo', async () => {
+describe('a signal just after the service listens', { timeout: 90_000 }, () => {
+  test('ends it cleanly, even while it creates the demo', async () => {
     const environment = { ...(await newEnvironment()), DEMO: 'on' };
     const port = await freePort();
     const starting = spawnProgram({ ...environment, PORT: String(port) });
@@ -167,14 +170,14 @@ describe('a signal while the service has just begun to listen', { timeout: 90_00
     }
     const code = await starting.end('SIGTERM');
     expect({ code, stderr: starting.output().stderr }).toEqual({ code: 0, stderr: '' });
-    // Nothing that it left keeps the next one from starting.
+    // Nothing that it left behind prevents the next start.
     const next = await spawnService(environment);
     expect(next.output().stdout.match(/license key/g)).toHaveLength(3);
   });
 });
 
 describe('node src/app/commands/seed.ts', { timeout: 90_000 }, () => {
-  test('makes the demo once, and shows it again', async () => {
+  test('creates the demo once, and shows it again', async () => {
     const environment = { ...(await newEnvironment()), PORT: '3111' };
     const first = await runToEnd(environment, SEED);
     expect(first).toMatchObject({ code: 0, stderr: '' });

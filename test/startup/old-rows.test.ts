@@ -14,7 +14,7 @@ import { startTestService } from '../support/service.ts';
 const BEFORE = '20261124000020';
 const MIGRATIONS = new URL('../../src/migrations/', import.meta.url);
 
-/** Takes the schema back. @returns names of the migrations that are to run again */
+/** Reverts the schema. @returns the names of the migrations that must run again */
 async function takeBack(knex: Knex): Promise<string[]> {
   const files = (await readdir(MIGRATIONS)).filter((name) => /^\d/.test(name) && name.slice(0, 14) > BEFORE);
   const names = files.map((name) => name.replace('.ts', '')).sort();
@@ -38,7 +38,7 @@ async function countRows(knex: Knex): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]));
 }
 
-test('rows that no rule of today would let in survive the migrations, are shown, and can be changed', async () => {
+test('rows that current rules would refuse survive migrations, can be read, and can be changed', async () => {
   const DATABASE_URL = await createTestDatabase();
   const old = await startTestService({ DATABASE_URL });
   const developer = await newDeveloper(old.api);
@@ -83,7 +83,7 @@ test('rows that no rule of today would let in survive the migrations, are shown,
   expect(invalid).toEqual([]);
   await Promise.all([database.close(), other.close()]);
 
-  // Every response is held against the contract.
+  // The client checks every response against the contract.
   const { api } = await startTestService({ DATABASE_URL });
   const at = `/api/v2/dev/apps/${app.app_id}`;
   const edit = (path: string, changes: object, token = developer.token) =>

@@ -21,9 +21,9 @@ const MACHINE = {
   scopes: ['read' as const],
 };
 
-/** A service with something of every kind that is due, and every kind of credential. */
+/** A service with due work and credentials of every kind. */
 async function makePast(databaseUrl: string) {
-  // No server listens there: mails wait.
+  // No server listens there, so mails wait.
   const SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
   const service = await startTestService({ ...LOOPBACK, DATABASE_URL: databaseUrl, SMTP_URL });
   const { api } = service;
@@ -43,7 +43,7 @@ async function makePast(databaseUrl: string) {
   await expect.poll(() => listener.received.length).toBe(1);
   await service.stop();
   const database = await connectTo(databaseUrl);
-  // Written in the last moment before the copy, and not published.
+  // An event from just before the copy, not yet published.
   await database.query(
     `insert into events (event_id, app_id, type, data, created_at)
      select 'evt_0000000000000000000000000a', app_id, 'license.created', '{}', created_at from events
@@ -56,7 +56,7 @@ async function makePast(databaseUrl: string) {
 
 type Past = Awaited<ReturnType<typeof makePast>>;
 
-/** Starts a service on a copy, a day later, with receivers that take everything. */
+/** Starts a service on a copy, a day later, with receivers that accept everything. */
 async function startOn(databaseUrl: string, { hook, listener }: Past): Promise<TestService> {
   for (const receiver of [hook, listener]) {
     receiver.received.length = 0;
@@ -67,7 +67,7 @@ async function startOn(databaseUrl: string, { hook, listener }: Past): Promise<T
 }
 
 /** Which credentials from before the copy are accepted. */
-async function letIn({ api, baseUrl }: TestService, past: Past) {
+async function accepted({ api, baseUrl }: TestService, past: Past) {
   const { app, session, developer, apiToken, credential, client } = past;
   const me = async (token: string) =>
     (await api.call('GET', '/api/v2/dev/apps', undefined, { token })).status === 200;
@@ -92,7 +92,7 @@ async function letIn({ api, baseUrl }: TestService, past: Past) {
 }
 
 test(
-  'a copy that is made quiet sends nothing from before and admits no one until it is released',
+  'a quiet copy sends nothing that was due and accepts no earlier credentials until it is released',
   { timeout: 120_000 },
   async () => {
     const original = await createTestDatabase();
@@ -100,9 +100,9 @@ test(
     const { hook, listener, app, developer, webhook_id } = past;
     const [naive, copy] = [await copyDatabase(original), await copyDatabase(original)];
 
-    // A copy that was only started: everything that was due is sent, every credential is accepted.
+    // A copy that is just started sends everything that was due and accepts every credential.
     const noisy = await startOn(naive, past);
-    expect(await letIn(noisy, past)).toEqual({
+    expect(await accepted(noisy, past)).toEqual({
       session: true,
       developer: true,
       apiToken: true,
@@ -133,7 +133,7 @@ test(
 
     const quiet = await startOn(copy, past);
     const { api } = quiet;
-    expect(await letIn(quiet, past)).toEqual({
+    expect(await accepted(quiet, past)).toEqual({
       session: false,
       developer: false,
       apiToken: false,
@@ -144,7 +144,7 @@ test(
     const { email, password } = developer;
     const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
     const signedIn = { ...app, token: body.token };
-    // What happens now is sent; what was due before is not.
+    // New events are sent, those that were due before are not.
     const path = `/api/v2/dev/apps/${app.app_id}`;
     const made = await api.post(`${path}/licenses`, { amount: 1, duration_days: 1, tier: 'Pro' }, signedIn);
     expect(made.status).toBe(201);
@@ -157,7 +157,7 @@ test(
     expect(listener.received).toEqual([]);
     expect((await api.health()).body.message).toBe('operational, 1 events are set aside');
 
-    // Released as docs/operating.md says.
+    // Released as documented in docs/operating.md.
     const parked = await listDeliveries(api, signedIn, webhook_id, '?state=failed');
     expect(parked.map(({ event }) => event.type)).toEqual(['user.created']);
     await callWebhooks(api, signedIn, 'POST', [webhook_id, 'deliveries', parked[0]!.delivery_id, 'replay']);
@@ -172,14 +172,14 @@ test(
     await expect.poll(() => hook.received.length, { timeout: 15_000 }).toBe(3);
     await expect.poll(() => listener.received.length, { timeout: 15_000 }).toBe(1);
     await expect.poll(async () => (await quiet.mailbox()).length, { timeout: 15_000 }).toBe(2);
-    // The link in the mail of the past was ended.
+    // The link in the earlier mail was invalidated.
     const old = (await quiet.mailbox()).find(({ to }) => to?.[0]?.address === email)!;
     const [, token] = /\/account\/password\/([\w-]{43})\n/.exec(old.text!)!;
     expect((await completeReset(api, { token: token!, password: 'a newer password' })).status).toBe(401);
   },
 );
 
-test('the list decides what happens to the rows of every table', async () => {
+test('the list covers every table', async () => {
   const database = await connectTo(await createTestDatabase());
   const { rows } = await database.query<{ name: string }>(
     `select table_name as name from information_schema.tables

@@ -20,7 +20,7 @@ const good = { DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'error' };
 const file = join(await temporaryFolder(afterAll), 'file');
 await writeFile(file, '');
 
-/** Listens on a free port of the loopback for the whole file. */
+/** Listens on a free port of the loopback until the end of the file. */
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -30,7 +30,7 @@ async function listen(server: Server): Promise<number> {
 
 const takenPort = await listen(createServer());
 
-/** Says what a PostgreSQL says to a wrong password. */
+/** Responds like PostgreSQL to a wrong password. */
 const wrongPasswordPort = await listen(
   createServer((socket) => {
     const message = (type: string, body: Buffer) => {
@@ -53,7 +53,7 @@ const wrongPasswordPort = await listen(
   }),
 );
 
-/** One line on standard error that names the setting, nothing on standard output, exit code 1. */
+/** Expects one line on standard error that names the setting, no output, and exit code 1. */
 async function expectRefusal(name: string, environment: Record<string, string>): Promise<string> {
   const { code, stdout, stderr } = await runToEnd({ ...good, ...environment });
   expect(stdout, 'it must not listen').toBe('');
@@ -66,7 +66,7 @@ async function expectRefusal(name: string, environment: Record<string, string>):
 
 const short = randomBytes(16).toString('base64');
 
-describe('a wrong value is refused by its name', () => {
+describe('a wrong value is refused with the name of the setting', () => {
   test.each([
     ['PORT', '-1'],
     ['PORT', '65536'],
@@ -154,7 +154,7 @@ describe('a wrong value is refused by its name', () => {
   });
 });
 
-describe('a right value is taken as it is meant', () => {
+describe('a valid value is parsed', () => {
   test.each<[string, string | undefined, Partial<Config>]>([
     ['TRUSTED_PROXIES', undefined, { trustedProxies: [] }],
     [
@@ -188,7 +188,7 @@ describe('a right value is taken as it is meant', () => {
 });
 
 describe.concurrent(
-  'a wrong setting stops the start with one line that names it',
+  'startup fails on a wrong setting with one line that names it',
   { timeout: 90_000 },
   () => {
     test.each([
@@ -232,7 +232,7 @@ describe.concurrent(
       await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: join(file, 'below') });
     });
 
-    test('a setting that is empty counts as not set', async ({ onTestFinished }) => {
+    test('an empty setting counts as not set', async ({ onTestFinished }) => {
       const others = Object.keys(settings).filter((name) => !(name in good));
       const empty = { ...Object.fromEntries(others.map((name) => [name, ''])), PORT: '0', LOG_LEVEL: '' };
       const service = await spawnService({ ...good, ...empty }, onTestFinished);
@@ -240,7 +240,7 @@ describe.concurrent(
       expect(await service.end('SIGTERM')).toBe(0);
     });
 
-    test('an unavailable broker, or a missing list, does not keep the service from starting', async ({
+    test('an unavailable broker, or a missing list, does not prevent the start', async ({
       onTestFinished,
     }) => {
       const port = await freePort();
@@ -255,7 +255,7 @@ describe.concurrent(
       expect(service.output().stderr).not.toContain('hunter2');
     });
 
-    test('an unreachable database does not keep the start waiting', async () => {
+    test('an unreachable database fails the start quickly', async () => {
       const silent = await listen(createServer());
       const began = performance.now();
       await expectRefusal('DATABASE_URL', {
@@ -274,7 +274,7 @@ describe('addresses', { timeout: 90_000 }, () => {
     for (const { api } of services) expect((await api.call('GET', '/health')).status).toBe(200);
   });
 
-  test('BASE_URL and WEB_URL are what clients see', async () => {
+  test('BASE_URL and WEB_URL are the URLs that clients see', async () => {
     const port = await freePort();
     const service = await spawnService({
       ...good,
@@ -284,7 +284,7 @@ describe('addresses', { timeout: 90_000 }, () => {
       PORT: String(port),
     });
     expect(service.output().stdout).toContain('listening on https://api.latchkey.example\n');
-    // The address that it prints is the public one: requests go to the port that was set.
+    // The printed URL is the public one. Requests go to the port in the setting.
     const local = `http://127.0.0.1:${port}`;
     const document = (await (await fetch(`${local}/openapi.json`)).json()) as { servers: { url: string }[] };
     expect(document.servers.map(({ url }) => url)).toEqual(['https://api.latchkey.example']);
@@ -294,7 +294,7 @@ describe('addresses', { timeout: 90_000 }, () => {
     expect((await fetch(`${local}/errors/not-found`)).status).toBe(200);
   });
 
-  test('WEB_URL is BASE_URL, and that the listening address, where they are not set', async () => {
+  test('WEB_URL defaults to BASE_URL, which defaults to the listening address', async () => {
     const service = await spawnService(good);
     const { baseUrl } = service.api;
     const problem = (await (await fetch(`${baseUrl}/nowhere`)).json()) as Record<string, string>;
@@ -305,7 +305,7 @@ describe('addresses', { timeout: 90_000 }, () => {
     expect(document.servers.map(({ url }) => url)).toEqual([baseUrl]);
   });
 
-  test('an IPv6 address is printed as one can use it', async () => {
+  test('an IPv6 address is printed as a usable URL', async () => {
     const service = await spawnService({ ...good, HOST: '::1' });
     expect(service.api.baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
     expect((await service.api.call('GET', '/health')).status).toBe(200);
@@ -315,13 +315,13 @@ describe('addresses', { timeout: 90_000 }, () => {
 describe('MASTER_KEY', { timeout: 120_000 }, () => {
   const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')] as const;
 
-  test('is that of the database, or the service does not start', async () => {
+  test('must be the key of the database, or startup fails', async () => {
     const url = await createTestDatabase();
     await spawnService({ ...good, DATABASE_URL: url, MASTER_KEY: first });
     await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: second });
   });
 
-  test('is rotated: the new one first, then the old one is left out, and everything still works', async () => {
+  test('can be rotated: the new one first, then without the old one', async () => {
     const url = await createTestDatabase();
     const environment = { ...good, DATABASE_URL: url };
     const before = await spawnService({ ...environment, MASTER_KEY: first });
@@ -343,7 +343,7 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
       return service;
     };
     const rotating = await works(`${second}, ${first}`);
-    // Housekeeping seals the rest again; it begins with the start.
+    // Housekeeping reseals the rest, beginning with the start.
     const sealedUnder = createHash('sha256')
       .update('latchkey master key id')
       .update(Buffer.from(first, 'base64'))
@@ -363,12 +363,12 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
       await delay(50);
     }
     await rotating.end('SIGKILL');
-    // As its description says.
+    // As documented for the setting.
     await works(second);
   });
 });
 
-test('a generated master key is kept with an external database too', { timeout: 90_000 }, async () => {
+test('a generated master key is kept with an external database, too', { timeout: 90_000 }, async () => {
   const dataDir = await temporaryDataDir();
   const url = await createTestDatabase();
   const environment = { DATABASE_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'error' };

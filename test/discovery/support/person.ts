@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { readMails } from '../../support/service.ts';
 
-/** A person who has been mailed about an agent. */
+/** A person who received a mail about an agent. */
 export interface Person {
   /** Opens the link, confirms, and reads the code. */
   confirm(): Promise<string>;

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 
-/** One shell that runs block after block, as a person would who pastes them. */
+/** A shell that runs block after block, like a person who pastes them. */
 export interface Shell {
   /**
-   * @returns what the block has printed
-   * @throws Error with what it has printed when one of its commands fails
+   * @returns the output of the block
+   * @throws Error with the output if one of the commands fails
    */
   run(block: string): Promise<string>;
 }

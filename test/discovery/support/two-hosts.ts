@@ -1,7 +1,7 @@
 import { freePort } from '../../support/free-port.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-/** A service whose API and pages have two addresses, both of which lead to it. */
+/** A service with different hosts for its API and its pages. */
 export async function startOnTwoHosts(
   environment: Record<string, string> = {},
 ): Promise<TestService & { readonly webUrl: string }> {
