@@ -31,7 +31,7 @@ const outcomes = (code: string, steps: readonly Step[], others: Partial<Outcome>
   ...others,
 });
 
-describe('a ban that one process made is in force on the next request to the other, and its lifting too', () => {
+describe('a ban and its removal at one process take effect on the next request to the other', () => {
   test('of a user', async () => {
     const journey = await newJourney(two);
     const banned = outcomes('USER_BANNED', ['login', 'loginV2', 'loginLicense', 'activate'], {
@@ -41,13 +41,13 @@ describe('a ban that one process made is in force on the next request to the oth
     for (let round = 0; round < 4; round += 1) {
       const id = await ban(journey, round, { kind: 'user', username: journey.owner.username.toUpperCase() });
       expect(await journey.walk(round + 1)).toEqual(banned);
-      // From any machine and from anywhere, and only after the password was right.
+      // From any machine and any address, and only with the right password.
       const other = await journey.step('login', round, ELSEWHERE, { hwid: newHwid() });
       expect(other.code).toBe('USER_BANNED');
       const wrong = { ...journey.owner, password: 'a wrong password' };
       expect((await client(round).login(journey.app.with(wrong))).code).toBe('INVALID_CREDENTIALS');
       await lift(journey, round + 1, id);
-      // The session that has ended does not come back.
+      // The session that was ended is not restored.
       for (const step of ['verify', 'verifyV2'] as const)
         expect((await journey.step(step, round)).code).toBe('SESSION_INVALID');
       expect(await journey.walk(round)).toEqual(ALL_OK);
@@ -62,14 +62,14 @@ describe('a ban that one process made is in force on the next request to the oth
       for (let round = 0; round < 2; round += 1) {
         const id = await ban(journey, round, { kind: 'hardware', ...target });
         expect(await journey.walk(round + 1)).toEqual(banned);
-        // Another machine is another machine.
+        // Another machine is not banned.
         const free = await journey.step('register', round + 1, {}, { hwid: newHwid() });
         expect(free.status).toBe(201);
         await lift(journey, round + 1, id);
         expect(await journey.walk(round)).toEqual(ALL_OK);
       }
     }
-    // The ban is the application's: the same machine is welcome in another one.
+    // The ban is for one application. Another one admits the same machine.
     await ban(journey, 0, { kind: 'hardware', hwid: journey.owner.hwid });
     const other = await newApp(api);
     await newUser(api, other, { hwid: journey.owner.hwid });
@@ -119,14 +119,14 @@ describe('a ban that one process made is in force on the next request to the oth
       for (const address of outside)
         expect((await journey.step('verify', turn, via(address))).status, address).toBe(200);
     }
-    // What a socket that is no proxy says of its address is nothing.
+    // A client that is not a proxy cannot choose its address.
     const spoofed = { ...via(inside[0]!), from: '127.0.0.2' };
     expect((await journey.step('verifyV2', 0, spoofed)).code === 'ADDRESS_BANNED').toBe(
       network === '0.0.0.0/0',
     );
   });
 
-  test('that ends by itself', async () => {
+  test('that expires', async () => {
     const journey = await newJourney(two);
     const ends = new Date(Date.now() + 86_400_000).toISOString();
     for (const [target, code] of [
@@ -142,7 +142,7 @@ describe('a ban that one process made is in force on the next request to the oth
   });
 });
 
-describe('a ban among logins', () => {
+describe('a ban during logins', () => {
   /** Verifies every session at both processes. */
   async function expectAllDead(appId: string, logins: readonly LightResponse[]): Promise<void> {
     const begun = logins.filter(({ status }) => status === 200);
@@ -155,7 +155,7 @@ describe('a ban among logins', () => {
   }
 
   test(
-    '50 logins over two processes: after its 201 none of their sessions is valid anywhere',
+    '50 logins over two processes: after its 201, none of their sessions is valid anywhere',
     { timeout: 120_000 },
     async () => {
       for (let round = 0; round < 3; round += 1) {
@@ -180,7 +180,7 @@ describe('a ban among logins', () => {
         );
         expect(row!.live, 'when the ban responded').toBe(0);
         await Promise.all(logins);
-        // Those verified before it were accepted; how many more were is a matter of speed.
+        // Those verified earlier were accepted. How many more were depends on the speed.
         const { '200': begun = 0, '403 USER_BANNED': refused = 0 } = tally(responses);
         expect(begun).toBeGreaterThan(5);
         expect(begun + refused).toBe(50);
@@ -190,9 +190,9 @@ describe('a ban among logins', () => {
   );
 
   /**
-   * Holds what a login holds and a ban of this kind waits for: the user, or the application.
+   * Locks what a login locks and a ban of this kind waits for: the user, or the application.
    * @param how a login shares the application with others
-   * @returns lets it go
+   * @returns releases the lock
    */
   async function hold(kind: string, { app, owner }: Journey, how: 'alone' | 'shared') {
     const database = await connectTo(two.databaseUrl);
@@ -225,9 +225,9 @@ describe('a ban among logins', () => {
     { kind: 'network', code: 'ADDRESS_BANNED' },
   ] as const;
 
-  test.each(kinds)('$kind: logins that wait behind it are refused', async ({ kind, code }) => {
+  test.each(kinds)('$kind: logins that wait for it are refused', async ({ kind, code }) => {
     const journey = await newJourney(two);
-    // A login in progress keeps the ban waiting, and the ban later logins.
+    // A login in progress delays the ban, and the ban delays later logins.
     const free = await hold(kind, journey, 'shared');
     const banning = ban(journey, 0, targets[kind](journey));
     await expect.poll(waiting, { interval: 5 }).toBe(1);
@@ -277,7 +277,7 @@ describe('a ban among logins', () => {
     await free();
   });
 
-  test('of a machine, made and lifted at once by both processes: what is left is what holds', async () => {
+  test('of a machine, created and deleted at once by both processes: the remaining bans are in force', async () => {
     const journey = await newJourney(two);
     const hwid = journey.owner.hwid;
     for (let round = 0; round < 4; round += 1) {
@@ -301,7 +301,7 @@ describe('a ban among logins', () => {
     }
   });
 
-  test('20 liftings of one ban at once: one finds it', async () => {
+  test('of 20 concurrent deletions of one ban, one finds it', async () => {
     const journey = await newJourney(two);
     const id = await ban(journey, 0, { kind: 'network', network: '203.0.113.0/24' });
     const path = `${pathOf(journey)}/${id}`;
@@ -314,7 +314,7 @@ describe('a ban among logins', () => {
   });
 });
 
-test('bans are out of the reach of other developers, and do nothing in their applications', async () => {
+test('bans are invisible to other developers, and have no effect in their applications', async () => {
   const journey = await newJourney(two);
   const stranger = await newDeveloper(api);
   const id = await ban(journey, 0, { kind: 'network', network: '203.0.113.0/24' });

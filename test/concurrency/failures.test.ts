@@ -3,7 +3,7 @@ import { newApp, newDeveloper, newHwid, newNonce, newUser, unique, type User } f
 import { patiently, tally, type LightResponse, type LightOptions } from './load.ts';
 import { startTwoProcesses } from './two-processes.ts';
 
-/** Failures of one account from one origin in a minute. */
+/** Failures per minute of one account from one origin. */
 const FAILURES = 10;
 const WINDOW_MS = 60_000;
 
@@ -12,7 +12,7 @@ const { client } = two;
 const [{ api }] = two.services;
 const developer = await newDeveloper(api);
 const app = await newApp(api, developer);
-// The response shows which passwords are right, wherever they come from.
+// Responses show which passwords are right, wherever they come from.
 await app.patch({ hwid_lock: false });
 
 let clients = 0;
@@ -24,7 +24,7 @@ const login = (turn: number, user: User, address: string): Promise<LightResponse
     ? client(turn).post('/api/v1/client/login', app.with(user), via(address))
     : client(turn).signed('login', app, { ...user, nonce: newNonce() }, via(address));
 
-/** A wrong password, each time another one. */
+/** A different wrong password each time. */
 const guess = (turn: number, user: User, address: string) =>
   login(turn, { ...user, password: `a guess ${turn}` }, address);
 
@@ -32,9 +32,8 @@ const guesses = (amount: number, user: User, address: string) =>
   Promise.all(Array.from({ length: amount }, (_, turn) => guess(turn, user, address)));
 
 /**
- * A test within one window, which begins with its first failure. On a machine so slow that it took longer than a
- * window
- * it runs again from the beginning.
+ * A test within one window, which starts with its first failure. If it took longer than a window on a slow machine, it
+ * runs again.
  */
 function trial(name: string, work: () => Promise<void>): void {
   test(name, { timeout: 4 * WINDOW_MS }, async () => {
@@ -46,12 +45,12 @@ function trial(name: string, work: () => Promise<void>): void {
       );
       const within = performance.now() - began < WINDOW_MS;
       if (within && failure === undefined) return;
-      if (within || attempts === 1) throw failure ?? new Error('no trial fits into a window');
+      if (within || attempts === 1) throw failure ?? new Error('no attempt fits into a window');
     }
   });
 }
 
-/** Ten were looked at, and the others were refused. */
+/** Ten were checked, and the others were refused. */
 function expectTen(responses: readonly LightResponse[]): void {
   expect(tally(responses)).toEqual({
     '401 INVALID_CREDENTIALS': FAILURES,
@@ -71,7 +70,7 @@ function expectRefused(response: LightResponse): void {
 const rightly = (turn: number, user: User, address: string) => patiently(() => login(turn, user, address));
 
 trial(
-  '60 wrong passwords at once over two processes: ten are looked at, and then the right one is not either',
+  '60 wrong passwords at once over two processes: ten are checked, and then not even the right one',
   async () => {
     const owner = await newUser(api, app);
     const stranger = { ...owner, hwid: newHwid() };
@@ -81,7 +80,7 @@ trial(
       expectRefused(await login(turn, stranger, address));
       expectRefused(await login(turn, { ...stranger, hwid: newHwid() }, address));
     }
-    // The owner can log in from their own machine, at the same address too, and from other machines elsewhere.
+    // The owner can log in with their own machine, even from the same address, and with other machines from elsewhere.
     for (let turn = 0; turn < 4; turn += 1) {
       expect((await rightly(turn, owner, address)).status).toBe(200);
       expect((await rightly(turn, stranger, newAddress())).status).toBe(200);
@@ -91,7 +90,7 @@ trial(
 );
 
 trial(
-  "wrong passwords from the user's own machine lock it out at that address, and no one elsewhere",
+  "wrong passwords from the user's own machine lock it out at that address, but not elsewhere",
   async () => {
     const owner = await newUser(api, app);
     const other = { ...owner, hwid: newHwid() };
@@ -109,21 +108,18 @@ trial(
   },
 );
 
-trial(
-  'a stranger who claims many machines gets no more guesses, and none of them locks the owner’s',
-  async () => {
-    const owner = await newUser(api, app);
-    const address = newAddress();
-    const responses = await Promise.all(
-      Array.from({ length: 60 }, (_, turn) => guess(turn, { ...owner, hwid: newHwid() }, address)),
-    );
-    expectTen(responses);
-    expectRefused(await login(1, { ...owner, hwid: newHwid() }, address));
-    expect((await rightly(0, owner, address)).status).toBe(200);
-  },
-);
+trial('a stranger with many machines gets no more guesses, and does not lock out the owner’s', async () => {
+  const owner = await newUser(api, app);
+  const address = newAddress();
+  const responses = await Promise.all(
+    Array.from({ length: 60 }, (_, turn) => guess(turn, { ...owner, hwid: newHwid() }, address)),
+  );
+  expectTen(responses);
+  expectRefused(await login(1, { ...owner, hwid: newHwid() }, address));
+  expect((await rightly(0, owner, address)).status).toBe(200);
+});
 
-trial('a user who does not exist is locked as one who does, in every spelling', async () => {
+trial('unknown users are locked like existing ones, in every spelling', async () => {
   const owner = await newUser(api, app);
   const missing = { ...owner, username: unique('unknown') };
   for (const { username } of [missing, owner]) {
@@ -148,7 +144,7 @@ trial('a user who does not exist is locked as one who does, in every spelling', 
   }
 });
 
-trial('failures at many addresses lock no one out at another one', async () => {
+trial('failures at many addresses do not lock out another one', async () => {
   const owner = await newUser(api, app);
   const addresses = Array.from({ length: 4 }, newAddress);
   for (const address of addresses)
@@ -160,7 +156,7 @@ trial('failures at many addresses lock no one out at another one', async () => {
   expect((await rightly(1, { ...owner, hwid: newHwid() }, newAddress())).status).toBe(200);
 });
 
-trial('an address of IPv6 is its whole /64', async () => {
+trial('an IPv6 address counts as its /64', async () => {
   const owner = await newUser(api, app);
   const stranger = () => ({ ...owner, hwid: newHwid() });
   const block = `2001:db8:${(clients += 1).toString(16)}:1`;
@@ -173,7 +169,7 @@ trial('an address of IPv6 is its whole /64', async () => {
   expect((await rightly(0, stranger(), `${next}::1`)).status).toBe(200);
 });
 
-trial('the right password among 60 at once is no way around the limit', async () => {
+trial('the right password among 60 at once does not bypass the limit', async () => {
   const owner = await newUser(api, app);
   const stranger = { ...owner, hwid: newHwid() };
   const address = newAddress();
@@ -191,7 +187,7 @@ trial('the right password among 60 at once is no way around the limit', async ()
   expectRefused(await login(0, stranger, address));
 });
 
-trial('one application and another, and their users of one name, are counted apart', async () => {
+trial('users with the same name in two applications are counted separately', async () => {
   const other = await newApp(api, developer);
   const owner = await newUser(api, app);
   await newUser(api, other, owner);
@@ -203,7 +199,7 @@ trial('one application and another, and their users of one name, are counted apa
   expect(elsewhere.status).toBe(200);
 });
 
-trial('a developer, who exists or not, has ten failures at one address', async () => {
+trial('existing and unknown developers have ten failures at one address', async () => {
   const { email, password } = await newDeveloper(api);
   const signIn = (turn: number, address: string, account: { email: string; password: string }) =>
     client(turn).post('/api/v2/dev/login', account, via(address));

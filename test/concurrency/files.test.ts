@@ -10,7 +10,7 @@ const { services, sql } = await startTwoProcesses({
 });
 const [{ api }] = services;
 
-test('8 uploads at once to two applications over two processes: never above what a developer has', async () => {
+test('8 uploads at once to two applications over two processes: never above the quota', async () => {
   for (let round = 0; round < 6; round += 1) {
     const developer = await newDeveloper(api);
     const apps = [await newApp(api, developer), await newApp(api, developer)] as const;

@@ -14,14 +14,14 @@ const two = await startTwoProcesses({ MASTER_KEY: masterKey });
 const { client, sql } = two;
 const [{ api }] = two.services;
 
-/** Operations with a response in JSON; the light client reads nothing else. */
+/** Operations with a JSON response, because the light client reads nothing else. */
 const keyed = operations.filter(
   ({ takesKey, responses }) =>
     takesKey &&
     Object.entries(responses).every(([status, content]) => status >= '300' || 'application/json' in content),
 );
 
-/** Operations that cost money or quota are tried more often. */
+/** Operations that cost money or quota are repeated more often. */
 const SPENDING = [
   'activateLicense',
   'createLicenses',
@@ -31,7 +31,7 @@ const SPENDING = [
   'registerUser',
 ];
 
-/** How many changes were recorded. That of a plan comes later, by the event of a payment. */
+/** The number of recorded changes. A change of plan is recorded later, with the event of its payment. */
 async function changes(): Promise<number> {
   const [row] = await sql<{ changes: number }>(
     `select ((select count(*) from events)
@@ -40,7 +40,7 @@ async function changes(): Promise<number> {
   return row!.changes;
 }
 
-/** Makes a request of an operation that can be sent to either process. */
+/** A request of an operation that can be sent to either process. */
 async function requestOf(operation: ContractOperation) {
   const owner = await newOwner(api);
   await prepare(owner, operation);
@@ -58,7 +58,7 @@ async function requestOf(operation: ContractOperation) {
     });
 }
 
-/** Sends again while the first request with the key is in progress. */
+/** Sends the request again while the first one with the key is in progress. */
 async function untilResponse(send: () => Promise<LightResponse>): Promise<LightResponse> {
   for (;;) {
     const response = await send();
@@ -123,51 +123,55 @@ test('many keys at once each have their own effect', { timeout: 60_000 }, async 
   expect(count!.made).toBe(40);
 });
 
-test('kill -9 in the middle leaves neither effect nor response, or both', { timeout: 90_000 }, async () => {
-  const app = await newApp(api, await newDeveloper(api));
-  const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
-  const body = { amount: 20, duration_days: 30, tier: 'Pro' };
-  const acknowledged = new Map<string, string>();
-  const keys: string[] = [];
-  const send = (at: LightClient, key: string) =>
-    at.call('POST', path, body, { token: app.token, headers: { 'idempotency-key': key } });
+test(
+  'kill -9 during a request leaves both effect and response, or neither',
+  { timeout: 90_000 },
+  async () => {
+    const app = await newApp(api, await newDeveloper(api));
+    const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+    const body = { amount: 20, duration_days: 30, tier: 'Pro' };
+    const acknowledged = new Map<string, string>();
+    const keys: string[] = [];
+    const send = (at: LightClient, key: string) =>
+      at.call('POST', path, body, { token: app.token, headers: { 'idempotency-key': key } });
 
-  for (let round = 0; round < 3; round += 1) {
-    const victim = await spawnService({
-      DATABASE_URL: two.databaseUrl,
-      MASTER_KEY: masterKey,
-      LOG_LEVEL: 'error',
-    });
-    const at = new LightClient(victim.api.baseUrl);
-    const burst = Array.from({ length: 60 }, () => randomUUID());
-    keys.push(...burst);
-    let received = 0;
-    const sent = burst.map((key) =>
-      send(at, key).then(
-        (response) => {
-          received += 1;
-          if (response.status === 201) acknowledged.set(key, JSON.stringify(response.body));
-        },
-        () => {},
-      ),
-    );
-    await expect.poll(() => received, { interval: 1 }).toBeGreaterThan(5 * round);
-    await victim.end('SIGKILL');
-    await Promise.all(sent);
-  }
-  expect(acknowledged.size).toBeGreaterThan(0);
-  expect(acknowledged.size).toBeLessThan(keys.length);
+    for (let round = 0; round < 3; round += 1) {
+      const victim = await spawnService({
+        DATABASE_URL: two.databaseUrl,
+        MASTER_KEY: masterKey,
+        LOG_LEVEL: 'error',
+      });
+      const at = new LightClient(victim.api.baseUrl);
+      const burst = Array.from({ length: 60 }, () => randomUUID());
+      keys.push(...burst);
+      let received = 0;
+      const sent = burst.map((key) =>
+        send(at, key).then(
+          (response) => {
+            received += 1;
+            if (response.status === 201) acknowledged.set(key, JSON.stringify(response.body));
+          },
+          () => {},
+        ),
+      );
+      await expect.poll(() => received, { interval: 1 }).toBeGreaterThan(5 * round);
+      await victim.end('SIGKILL');
+      await Promise.all(sent);
+    }
+    expect(acknowledged.size).toBeGreaterThan(0);
+    expect(acknowledged.size).toBeLessThan(keys.length);
 
-  for (const [turn, key] of keys.entries()) {
-    const response = await untilResponse(() => send(client(turn), key));
-    expect(response.status).toBe(201);
-    const known = acknowledged.get(key);
-    if (known !== undefined) expect(JSON.stringify(response.body)).toBe(known);
-  }
-  const [count] = await sql<{ made: number; announced: number }>(
-    `select (select count(*)::int from licenses where app_id = $1) as made,
+    for (const [turn, key] of keys.entries()) {
+      const response = await untilResponse(() => send(client(turn), key));
+      expect(response.status).toBe(201);
+      const known = acknowledged.get(key);
+      if (known !== undefined) expect(JSON.stringify(response.body)).toBe(known);
+    }
+    const [count] = await sql<{ made: number; announced: number }>(
+      `select (select count(*)::int from licenses where app_id = $1) as made,
        (select count(*)::int from events where app_id = $1 and type = 'license.created') as announced`,
-    [app.app_id],
-  );
-  expect(count).toEqual({ made: 20 * keys.length, announced: keys.length });
-});
+      [app.app_id],
+    );
+    expect(count).toEqual({ made: 20 * keys.length, announced: keys.length });
+  },
+);

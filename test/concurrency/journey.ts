@@ -2,7 +2,7 @@ import { newApp, newNonce, newUser, unique, type App, type User } from '../suppo
 import type { LightResponse, LightOptions } from './load.ts';
 import type { TwoProcesses } from './two-processes.ts';
 
-/** The requests of a client program that switches and bans decide about. */
+/** The requests of a client program that switches and bans affect. */
 export const STEPS = [
   'init',
   'register',
@@ -20,10 +20,10 @@ export type Outcome = Record<Step, string>;
 
 export const ALL_OK = Object.fromEntries(STEPS.map((step) => [step, 'ok'])) as Outcome;
 
-/** An application with a user, and everything needed to repeat each step. */
+/** An application with a user, and what every step needs to be repeated. */
 export interface Journey {
   readonly app: App;
-  /** The user, who registered and redeemed their own key. */
+  /** The user, who registered and redeemed a key. */
   readonly owner: User;
   /** The user's session, which each of their logins replaces. */
   readonly session: { token: string };
@@ -50,7 +50,7 @@ export async function newJourney({ client, services }: TwoProcesses, tier = 'Sta
   const { app_id } = app;
   const [key] = await app.keys(1, tier);
   await client(0).activate(app.with({ username: owner.username, license_key: key }));
-  // Keys enough for every walk; what a walk activates goes to the owner.
+  // Enough keys for every walk. The owner gets those that a walk activates.
   const spare = await app.keys(200, tier);
   const session = { token: '' };
 

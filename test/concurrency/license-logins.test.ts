@@ -11,7 +11,7 @@ const [{ api }] = services;
 
 afterEach(async () => {
   await sql('update plans set max_users_per_app = 100000');
-  // The database ends one of those that wait for each other, and the service would say so.
+  // The database ends one of two deadlocked transactions, which the service would report.
   for (const { output } of services) expect(output().stderr).not.toMatch(/40P01|deadlock/);
 });
 
@@ -30,7 +30,7 @@ const loginWith = (
       : client(turn).signed('login-license', app, { license_key, hwid, nonce: newNonce(), ...more }),
   );
 
-/** As a user types it. */
+/** The key as a user types it. */
 const spelled = (key: string, n: number) =>
   [key, key.toLowerCase(), key.replaceAll('-', ''), ` ${key} `.replaceAll('-', ' ')][n % 4]!;
 
@@ -38,14 +38,14 @@ interface State {
   seats: number;
   users: number;
   redeemed: number;
-  /** Keys that name a user who is not there, or users without a key who could not have come otherwise. */
+  /** Keys of users who do not exist, and users without a key who could have come from a license login only. */
   orphans: number;
   live: number;
   days: number;
   subscribed: number;
 }
 
-/** Everything that logins of an application can leave behind. */
+/** Everything that logins of an application can create. */
 async function state({ app_id }: App): Promise<State> {
   const [row] = await sql<{ [Name in keyof State]: string }>(
     `select u.users as seats,
@@ -97,14 +97,14 @@ describe('50 logins at once over two processes with one new key', () => {
         );
         expect(tally(responses)).toEqual({ 200: 50 });
         expect(await state(app)).toEqual(ONE_KEY);
-        // The machine has one session: the last one that began.
+        // The machine has one session: the last one that was opened.
         expect(await validOf(app, responses)).toHaveLength(1);
       }
     },
   );
 
   test(
-    'from 50 machines: one user, and where hardware is locked one of them',
+    'from 50 machines: one user, and one machine if hardware is locked',
     { timeout: 120_000 },
     async () => {
       for (let round = 0; round < 5; round += 1) {
@@ -114,7 +114,7 @@ describe('50 logins at once over two processes with one new key', () => {
         const [key] = await app.keys(1);
         const hwids = Array.from({ length: 50 }, newHwid);
         const responses = await Promise.all(hwids.map((hwid, turn) => loginWith(turn, app, key!, hwid)));
-        // Without the lock a user of a key has as many machines as any other user.
+        // Without the lock, a user of a key can use as many machines as any other user.
         expect(tally(responses)).toEqual(locked ? { 200: 1, '403 HWID_MISMATCH': 49 } : { 200: 50 });
         expect(await state(app)).toEqual({ ...ONE_KEY, live: locked ? 1 : 5 });
         const winner = hwids[responses.findIndex(({ status }) => status === 200)]!;
@@ -124,7 +124,7 @@ describe('50 logins at once over two processes with one new key', () => {
     },
   );
 
-  test('race with registrations and activations of the same key: one of them gets it, and its days once', async () => {
+  test('race with registrations and activations of the same key: one gets it, and its days count once', async () => {
     const first = { login: 0, register: 0, activate: 0 };
     for (let round = 0; round < 12; round += 1) {
       const app = await newApp(api);
@@ -150,7 +150,7 @@ describe('50 logins at once over two processes with one new key', () => {
       ] as const;
       const responses = await Promise.all(
         shuffled(requests).map(async ({ kind, send }) => {
-          // A registration hashes a password before it takes the key.
+          // A registration hashes a password before it redeems the key.
           if (kind !== 'register' && round % 2 === 0) await delay(randomInt(300));
           return { kind, response: await send() };
         }),
@@ -163,7 +163,7 @@ describe('50 logins at once over two processes with one new key', () => {
       }); // prettier-ignore
       const winners = { login: won('login'), register: won('register'), activate: won('activate') };
       if (winners.register === 1) {
-        // A user who registered is bound to that machine: the key logs them in there.
+        // A user who registered is bound to that machine, so the key logs them in there.
         expect(winners.activate).toBe(0);
         expect(users).toBe(2);
         first.register += 1;
@@ -207,7 +207,7 @@ test('40 keys, 5 logins each, at once over two processes: as many users as the p
   expect(Object.keys(kinds).toSorted()).toEqual(['200', '403 QUOTA_EXCEEDED']);
   const after = await state(app);
   expect(after).toEqual({ seats: 9, users: 9, redeemed: 9, orphans: 0, live: 9, days: 270, subscribed: 9 });
-  // Existing users log in again; one more seat is one more user.
+  // Existing users log in again. One more seat is one more user.
   for (const key of inside) expect((await loginWith(0, app, key, `machine of ${key}`)).status).toBe(200);
   await setSeats(10);
   const outside = keys.filter((key) => !inside.has(key));
@@ -215,7 +215,7 @@ test('40 keys, 5 logins each, at once over two processes: as many users as the p
   expect(tally(again)).toEqual({ 200: 1, '403 QUOTA_EXCEEDED': outside.length - 1 });
 });
 
-test('quota: registrations and license logins at once share it exactly', async () => {
+test('concurrent registrations and license logins share the quota exactly', async () => {
   const app = await newApp(api);
   const keys = await app.keys(20);
   await setSeats(11);
@@ -296,7 +296,7 @@ describe('a license login that fails leaves no trace', () => {
     expect(await state(app)).toEqual(NOTHING);
   });
 
-  test('what becomes impossible in the middle of it', async () => {
+  test('a failure in the middle of it', async () => {
     const app = await newApp(api);
     const [key] = await app.keys(1);
     await sql(`alter table sessions add constraint broken check (app_id <> '${app.app_id}')`);
@@ -378,7 +378,7 @@ test('all operations at once on the same users and keys over two processes: no d
     }),
   );
   await app.patch({ paused: false });
-  // A request that waited too long for a connection gets this error; nothing else is a failure.
+  // A request that waited too long for a connection gets this error. Nothing else is a failure.
   const failures = Object.entries(tally(responses)).filter(([kind]) => kind.startsWith('5'));
   expect(failures.filter(([kind]) => kind !== '503 SERVICE_UNAVAILABLE')).toEqual([]);
 

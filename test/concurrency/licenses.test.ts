@@ -36,7 +36,7 @@ const activate = (turn: number, own: App, username: string, { license_key }: Mad
   client(turn).activate(own.with({ username, license_key }));
 const userOf = (n: number) => users[n % users.length]!;
 
-/** Sends all at once, over both processes, in random order; responses are in the order given. */
+/** Sends all requests concurrently, over both processes, in random order. Responses are in the given order. */
 async function atOnce(
   calls: readonly ((turn: number) => Promise<LightResponse>)[],
 ): Promise<LightResponse[]> {
@@ -60,7 +60,7 @@ async function stateOf({ license_id }: Made): Promise<State | undefined> {
   return row;
 }
 
-/** Milliseconds that users of an application have of a tier, all together and from the first redemption on. */
+/** The total milliseconds that users of an application have of a tier, from the first redemption on. */
 async function daysOf(own: App): Promise<number> {
   const [row] = await sql<{ ms: string }>(
     `select coalesce(sum(extract(epoch from s.ends_at - s.starts_at)), 0) * 1000 as ms
@@ -70,7 +70,7 @@ async function daysOf(own: App): Promise<number> {
   return Number(row!.ms) / DAY_MS;
 }
 
-test('the same key banned while it is redeemed: the ban stays, and what was redeemed before it counts', async () => {
+test('a key that is banned while it is redeemed: the ban stays, and an earlier redemption counts', async () => {
   for (const [n, license] of (await create(app, ROUNDS)).entries()) {
     const [banned, ...redemptions] = await atOnce([
       (turn) => post(turn, app, `/${license.license_id}/ban`, { ban_user: n % 2 === 0 }),
@@ -123,7 +123,7 @@ test('the same keys extended twice at once: both count, or one is refused and ch
   expect((await stateOf(license))!.duration_days).toBe(30 + done);
 });
 
-test('the same key transferred to several users at once: it goes from hand to hand, and its days with it', async () => {
+test('a key that is transferred to several users at once moves from user to user with its days', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const own = await newApp(api);
     const owner = await newUser(api, own);
@@ -147,7 +147,7 @@ test('the same key transferred to several users at once: it goes from hand to ha
   }
 });
 
-test('two keys of two users swapped at once: neither waits for the other', async () => {
+test('two keys of two users swapped at once: without a deadlock', async () => {
   const own = await newApp(api);
   const owner = await newUser(api, own);
   const [a, b] = (await copyUser(two, own.app_id, owner.username, 2)) as [string, string];
@@ -162,7 +162,7 @@ test('two keys of two users swapped at once: neither waits for the other', async
   expect(await daysOf(own)).toBeCloseTo(300, 3);
 });
 
-test('the same key deleted while it is redeemed: one of both happens', async () => {
+test('a key that is deleted while it is redeemed: one of the two happens', async () => {
   for (let n = 0; n < ROUNDS * 2; n += 1) {
     const [license] = (await create(app, 1)) as [Made];
     const [deleted, ...redemptions] = await atOnce([
@@ -183,7 +183,7 @@ test('the same key deleted while it is redeemed: one of both happens', async () 
   }
 });
 
-test('the same table imported twice at once: its keys are there once', async () => {
+test('a table that is imported twice at once: its keys exist once', async () => {
   const own = await newApp(api);
   const table = ['key,tier,duration_days', ...Array.from({ length: 500 }, (_, n) => `IMPORTED-${n},Pro,30`)];
   const responses = await atOnce(

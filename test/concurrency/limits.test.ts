@@ -6,26 +6,26 @@ import { sign } from './signed.ts';
 import { startTwoProcesses } from './two-processes.ts';
 
 const LIMIT = 50;
-/** No window ends while the tests run. */
+/** No window ends during the tests. */
 const WINDOW_S = 86_400;
 
 const two = await startTwoProcesses({
   RATE_LIMIT: `${LIMIT}/${WINDOW_S}`,
-  // The tests come from 127.0.0.1: what they say of clients behind it is believed.
+  // The tests connect from 127.0.0.1, so the service trusts their forwarded addresses.
   TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8',
 });
 const { client, sql } = two;
 const [{ api }] = two.services;
-// Each developer is one request of this address; they are made before it is at its limit.
+// Each registration is one request of this address, so they are sent before it reaches its limit.
 const developer = await newDeveloper(api);
 const makeApp = () => newApp(api, developer);
 
 let clients = 0;
-/** An address that no other test has, of those that belong to documentation (RFC 5737). */
+/** A new address for documentation (RFC 5737). */
 const newAddress = () => `203.0.113.${(clients += 1)}`;
 const via = (forwarded: string): LightOptions => ({ headers: { 'x-forwarded-for': forwarded } });
 
-/** Requests that count for an application and cost nothing more: each is refused for its credentials. */
+/** Requests that count for an application and cost nothing more, because their credentials are wrong. */
 const kinds: readonly ((turn: number, appId: string, more: LightOptions) => Promise<LightResponse>)[] = [
   (turn, app_id, more) =>
     client(turn).post(
@@ -48,7 +48,7 @@ const kinds: readonly ((turn: number, appId: string, more: LightOptions) => Prom
     ),
   (turn, app_id, more) =>
     client(turn).post('/api/v2/client/login-license', { app_id, license_key: 'no key', hwid: 'h' }, more),
-  // Not even valid, and yet an attempt.
+  // Invalid, but still an attempt.
   (turn, app_id, more) => client(turn).post('/api/v1/client/login', { app_id }, more),
 ];
 const attempt = (turn: number, { app_id }: Pick<App, 'app_id'>, more: LightOptions) =>
@@ -56,7 +56,7 @@ const attempt = (turn: number, { app_id }: Pick<App, 'app_id'>, more: LightOptio
 
 const passed = (responses: readonly LightResponse[]) => responses.filter(({ status }) => status !== 429);
 
-/** Sends so many requests at once, over both processes. */
+/** Sends a number of requests concurrently, over both processes. */
 function burst(
   amount: number,
   app: Pick<App, 'app_id'>,
@@ -67,7 +67,7 @@ function burst(
   );
 }
 
-/** Uses an allowance up. */
+/** Uses up an allowance. */
 async function exhaust(app: Pick<App, 'app_id'>, more: LightOptions): Promise<void> {
   expect(passed(await burst(LIMIT + 20, app, () => more))).toHaveLength(LIMIT);
 }
@@ -88,7 +88,7 @@ describe('200 requests at once over two processes', () => {
       for (const { status } of through) expect([400, 401, 404]).toContain(status);
       expect(tally(responses)['429 TOO_MANY_REQUESTS']).toBe(200 - LIMIT);
 
-      // One counter: each that passed reports another rest.
+      // One counter: each accepted request reports another remainder.
       const remaining = through.map((response) => number(response, 'ratelimit-remaining'));
       expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: LIMIT }, (_, n) => n));
       for (const response of responses) {
@@ -118,7 +118,7 @@ describe('200 requests at once over two processes', () => {
     for (const each of responses) expect(passed(each)).toHaveLength(LIMIT);
   });
 
-  test('what is refused costs no more than the count: nothing is looked up or changed', async () => {
+  test('a refused request only counts: nothing is queried or changed', async () => {
     const app = await makeApp();
     const address = newAddress();
     await exhaust(app, via(address));
@@ -131,7 +131,7 @@ describe('200 requests at once over two processes', () => {
     const login = { ...body, nonce };
     expect((await client(0).signed('login', app, login, via(address))).code).toBe('TOO_MANY_REQUESTS');
     expect(await sql('select 1 from users where app_id = $1', [app.app_id])).toEqual([]);
-    // Its nonce is unspent.
+    // Its nonce was not spent.
     const elsewhere = await client(1).signed('login', app, login, via(newAddress()));
     expect(elsewhere.code).toBe('INVALID_CREDENTIALS');
   });
@@ -160,7 +160,7 @@ describe('200 requests at once over two processes', () => {
 });
 
 describe('applications that do not exist', () => {
-  test('are counted as those that do', async () => {
+  test('are counted like existing ones', async () => {
     const address = newAddress();
     const app_id = 'app_01kazm4q7ffx8v5t2w9y3b6n1c';
     const app = await makeApp();
@@ -202,7 +202,7 @@ describe('applications that do not exist', () => {
   });
 });
 
-describe('what belongs to no application has one allowance an address', () => {
+describe('requests without an application have one allowance per address', () => {
   test('the sandbox, for any application', async () => {
     const address = newAddress();
     const responses = await Promise.all(
@@ -235,7 +235,7 @@ describe('what belongs to no application has one allowance an address', () => {
         ),
       ),
     );
-    // Refused for a full queue of hashes is refused after the count.
+    // Refusals for a full queue of hashes come after the count.
     const counted = responses.filter(
       ({ body }) => !/^The address has sent more than /.test(String(body['detail'])),
     );
@@ -277,7 +277,7 @@ describe('the address of a client', () => {
     expect(number(await attempt(0, app, via(neighbor)), 'ratelimit-remaining')).toBe(LIMIT - 1);
   });
 
-  test('through several proxies, it is the last one that is none of ours', async () => {
+  test('through several proxies, it is the last one that is not trusted', async () => {
     const app = await makeApp();
     const address = newAddress();
     const chains = (n: number) =>
@@ -292,12 +292,12 @@ describe('the address of a client', () => {
         `garbage, ${address}, 127.0.0.1`,
       ][n % 7]!;
     expect(passed(await burst(140, app, (n) => via(chains(n))))).toHaveLength(LIMIT);
-    // Where all of it is ours, it is the first.
+    // If all of them are trusted, it is the first one.
     const inside = await attempt(0, app, via('10.9.9.9, 10.1.2.3'));
     expect(number(inside, 'ratelimit-remaining')).toBe(LIMIT - 1);
   });
 
-  test('that a proxy wrote with its port is the same without', async () => {
+  test('with a port is the same as without', async () => {
     const app = await makeApp();
     const address = newAddress();
     const spellings = (n: number) => [address, `${address}:${1_024 + n}`, `198.51.100.${n}, ${address}:443`];
@@ -306,7 +306,7 @@ describe('the address of a client', () => {
     expect(passed(await burst(120, app, (n) => via(six(n)[n % 3]!)))).toHaveLength(LIMIT);
   });
 
-  test('what is no address is the proxy itself', async () => {
+  test('an invalid address counts as the proxy', async () => {
     const app = await makeApp();
     const garbage = (n: number) =>
       [
@@ -338,7 +338,7 @@ describe('the address of a client', () => {
     expect(none.status, 'the proxy itself').toBe(429);
   });
 
-  test('a socket that is no proxy is believed nothing', async () => {
+  test('the headers of a client that is not a proxy are ignored', async () => {
     const app = await makeApp();
     const spoofed = (n: number): LightOptions => ({
       from: '127.0.0.2',
@@ -354,9 +354,9 @@ describe('the address of a client', () => {
       },
     });
     expect(passed(await burst(140, app, spoofed))).toHaveLength(LIMIT);
-    // And it uses up no quota of the account that it names.
+    // And it does not use up the quota of the forged address.
     expect(number(await attempt(0, app, via('198.51.100.1')), 'ratelimit-remaining')).toBe(LIMIT - 1);
-    // From our proxy, the other headers count no more.
+    // From our proxy, other headers are ignored.
     const proxied = await attempt(1, app, {
       headers: { forwarded: 'for=198.51.100.1', 'x-real-ip': '198.51.100.1' },
     });

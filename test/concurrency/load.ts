@@ -8,42 +8,41 @@ export interface LightResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
-  /** The code of an error; undefined for a success. */
+  /** The code of an error, undefined for a success. */
   readonly code: string | undefined;
   readonly ms: number;
 }
 
-/** What a request has besides its body. */
+/** Options of a request besides its body. */
 export interface LightOptions {
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The address of the loopback from which it comes. */
+  /** The loopback address that it comes from. */
   readonly from?: string;
 }
 
-/** Exchanges of one kind (operation, status and code) that are held against the contract. */
+/** Responses of one kind (operation, status and code) that are checked against the contract. */
 const CHECKED_A_KIND = 25;
 
 /**
- * Calls one process of the service, cheaply enough for ten thousand requests: over kept connections, and only the
- * first
- * responses of each kind are held against the contract.
+ * Calls one process of the service, cheaply enough for ten thousand requests: over kept connections, and only the first
+ * responses of each kind are checked against the contract.
  */
 export class LightClient {
   readonly baseUrl: string;
   readonly #agent: Agent;
   readonly #checked = new Map<string, number>();
 
-  /** @param maxSockets requests beyond so many wait here, and their time counts */
+  /** @param maxSockets more requests wait in the client, and their waiting time counts */
   constructor(baseUrl: string, maxSockets = 64) {
     this.baseUrl = baseUrl;
     this.#agent = new Agent({ keepAlive: true, maxSockets });
   }
 
   /**
-   * @param body an object is sent as JSON, a string as it is
+   * @param body an object is sent as JSON, a string unchanged
    * @param more a bearer token, or other headers of the request
-   * @throws the connection's error
+   * @throws the error of the connection
    */
   call(
     method: string,
@@ -124,14 +123,14 @@ export class LightClient {
   }
 }
 
-/** Sends again what the service was too busy to take (503), which has had no effect, for as long as 25 seconds. */
+/** Repeats requests that the service was too busy for (503), which had no effect, for up to 25 seconds. */
 export class PatientClient extends LightClient {
   override async call(...args: Parameters<LightClient['call']>): Promise<LightResponse> {
     return withRetries(() => super.call(...args), [503]);
   }
 }
 
-/** Sends again while the service is too busy to take it (429, 503), for as long as 25 seconds. */
+/** Repeats requests while the service is too busy (429, 503), for up to 25 seconds. */
 export function patiently(send: () => Promise<LightResponse>): Promise<LightResponse> {
   return withRetries(send, [429, 503]);
 }
@@ -168,7 +167,7 @@ export function shuffled<Item>(items: readonly Item[]): Item[] {
   return result;
 }
 
-/** The time within which a share of the responses came, such as 0.99. */
+/** The time within which a share of the responses arrived, such as 0.99. */
 export function quantile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

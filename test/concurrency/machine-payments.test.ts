@@ -40,7 +40,7 @@ test('one credential 100 times at once over two processes: one token, and one pa
     );
     expect(tally(responses)).toEqual({ 200: 1, '402 INVALID_CHALLENGE': AT_ONCE - 1 });
     const { body } = responses.find(({ status }) => status === 200)!;
-    // What one process gives the other one knows.
+    // The other process accepts the token, too.
     expect([await works(0, body['access_token']), await works(1, body['access_token'])]).toEqual([
       true,
       true,
@@ -74,7 +74,7 @@ test('many payment tokens for one challenge at once: one of them pays', async ()
 });
 
 test('killed between charge and settlement: the same credential gets its token from the other process', async () => {
-  // A process that settles waits for the test.
+  // Settlement waits for the test.
   await sql(`create function wait_for_test() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock(4711); return new; end $$`);
   await sql(
@@ -95,7 +95,7 @@ test('killed between charge and settlement: the same credential gets its token f
   await expect.poll(waiting, { interval: 5 }).toHaveLength(1);
   services[1].child.kill('SIGKILL');
   expect(await lost).toBe('ECONNRESET');
-  // Its connection could still settle: there is no trace of a process that was killed before it sent that.
+  // The connection could still settle, because a process that was killed before it sent the statement leaves no trace.
   for (const { pid } of await waiting()) await sql('select pg_terminate_backend($1)', [pid]);
   await expect.poll(waiting, { interval: 5 }).toHaveLength(0);
   expect(await rowOf(challenge)).toMatchObject({ state: 'claimed', payment_ref: null });

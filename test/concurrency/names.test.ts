@@ -8,7 +8,7 @@ const two = await startTwoProcesses();
 const { client, sql } = two;
 const [{ api }] = two.services;
 
-/** Names that people would take for one, all different. */
+/** Different names that people would take for the same. */
 const alike = (name: string) => [
   name,
   name.toUpperCase(),
@@ -20,14 +20,14 @@ const alike = (name: string) => [
   name.replace('p', 'р'),
 ];
 
-/** Sends every name to both processes at once, a few times. */
+/** Sends every name to both processes concurrently, a few times. */
 const race = <Result>(names: readonly string[], send: (name: string, turn: number) => Promise<Result>) =>
   Promise.all(Array.from({ length: 2 * names.length }, (_, turn) => send(names[turn % names.length]!, turn)));
 
 const users = (app: App) =>
   sql<{ username: string }>('select username from users where app_id = $1', [app.app_id]);
 
-test('of usernames that look alike, registered, created and imported at once, one is taken', async () => {
+test('of look-alike usernames that are registered, created and imported at once, one is accepted', async () => {
   const app = await newApp(api);
   const path = `/api/v2/dev/apps/${app.app_id}/users`;
   const name = 'pea-copa';
@@ -56,7 +56,7 @@ test('of usernames that look alike, registered, created and imported at once, on
   expect(taken).toHaveLength(1);
 });
 
-test('of plans that look alike, made at once, one is there', async () => {
+test('of look-alike plans that are created at once, one exists', async () => {
   const name = unique('pea-cop');
   const made = await race(alike(name), (each, turn) =>
     client(turn).post('/api/v2/admin/plans', { name: each, price: 5 }, ADMIN_TOKEN),
@@ -64,7 +64,7 @@ test('of plans that look alike, made at once, one is there', async () => {
   expect(tally(made)).toEqual({ 201: 1, '409 PLAN_NAME_TAKEN': 15 });
 });
 
-test('plans that get names which look alike, change and end at once end up with one of the names', async () => {
+test('plans that are renamed to look-alike names and archived at once end with one of the names', async () => {
   const name = unique('pea-cop');
   const plans = await Promise.all(
     alike(name).map(async () => {
@@ -93,7 +93,7 @@ test('plans that get names which look alike, change and end at once end up with 
   expect(tally(await Promise.all(others))).toEqual({ 200: 11 });
 });
 
-test('of tiers that look alike, added at once, one is there', async () => {
+test('of look-alike tiers that are added at once, one exists', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const path = `/api/v2/dev/apps/${app.app_id}`;

@@ -8,7 +8,7 @@ const two = await startTwoProcesses();
 const { client, sql } = two;
 const [{ api }] = two.services;
 
-/** Sends one signed request again and again, all at once, to both processes. */
+/** Sends one signed request many times concurrently, to both processes. */
 function replay(
   operation: V2Operation,
   { text, headers }: ReturnType<typeof sign>,
@@ -23,7 +23,7 @@ function replay(
 
 const app = await newApp(api);
 
-/** What each operation does once, and its response when it is refused for another reason. */
+/** What each operation does once, and its response if it is refused for another reason. */
 async function bodies(): Promise<Record<V2Operation, { works: object; fails: object; code: string }>> {
   const user = await newUser(api, app);
   const verified = await newSession(api, app);
@@ -63,17 +63,17 @@ describe.each(V2_OPERATIONS.map((operation) => ({ operation })))('$operation', (
     }
   });
 
-  test('and where the request fails for another reason, one of 100 gets that reason', async () => {
+  test('if the request fails for another reason, one of 100 gets that reason', async () => {
     const { fails, code } = (await bodies())[operation];
     const request = sign(app, { ...fails, nonce: newNonce() });
     const { '401 NONCE_REUSED': reused, ...others } = tally(await replay(operation, request));
     expect(reused).toBe(99);
     expect(Object.keys(others)).toEqual([expect.stringContaining(code)]);
-    // It stays spent, at both processes.
+    // It stays spent at both processes.
     expect(tally(await replay(operation, request, 4))).toEqual({ '401 NONCE_REUSED': 4 });
   });
 
-  test('a nonce that was remembered long enough works again, and once', async () => {
+  test('an expired nonce works again, once', async () => {
     const { works, fails } = (await bodies())[operation];
     const nonce = newNonce();
     await replay(operation, sign(app, { ...fails, nonce }), 2);
@@ -102,7 +102,7 @@ test(
   },
 );
 
-test('applications have their nonces each for itself', async () => {
+test('each application has its own nonces', async () => {
   const others = await Promise.all(Array.from({ length: 5 }, () => newApp(api)));
   const nonce = newNonce();
   const responses = await Promise.all(
@@ -124,7 +124,7 @@ test('a nonce is stored before the response to its request arrives', async () =>
   }
 });
 
-test('a nonce of an unsigned request serves only the response, and is not used up', async () => {
+test('a nonce of an unsigned request is for the response only, and is not spent', async () => {
   const { token } = await newSession(api, app);
   const nonce = newNonce();
   const body = { app_id: app.app_id, token, nonce };

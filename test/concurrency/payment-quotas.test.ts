@@ -28,7 +28,7 @@ const topUp = await sellPlan(api, {
 });
 
 test(
-  '30 packs settled while licenses are made and the reseller spends: exact to the last license',
+  '30 packs settled while licenses are created and the reseller spends: exact to the last license',
   { timeout: 90_000 },
   async () => {
     const developer = await newDeveloper(api);

@@ -67,7 +67,7 @@ describe.each(Object.entries(AWAY))('a processor %s', { timeout: 60_000 }, (_how
   });
 });
 
-test('a request with a key can be repeated with it', async () => {
+test('a request with a key can be repeated with the key', async () => {
   const developer = await newDeveloper(api);
   server.refuses = () => down;
   expect((await order(0, developer, 'again')).status).toBe(503);

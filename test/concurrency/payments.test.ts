@@ -14,7 +14,7 @@ const [{ api }] = services;
 const { says, server } = stripe;
 const { world } = server;
 
-/** The highest quota without a payment: packs of licenses are for developers with a limit. */
+/** The highest quota without a payment, because packs of licenses are for developers with a limit. */
 await api.call('PATCH', '/api/v2/admin/plans/free', { max_licenses: 0 }, ADMINISTRATOR);
 const plans = {
   pack: await sellPlan(api, { kind: 'license_quota', period: 'lifetime', price: 10, licenses: 100 }),
@@ -42,13 +42,13 @@ const open = (buyer: Developer, kind: Kind) => openCheckout(api, buyer, plans[ki
 const session = (opened: Opened): Thing => world.things.get(sessionOf(opened))!;
 const subscriptionOf = (opened: Opened): string => session(opened)['subscription'];
 
-/** Stripe's name of what was paid with a checkout, in its first period. */
+/** Stripe's reference of a checkout's first payment. */
 function paymentOf(opened: Opened): string {
   const { payment_intent, invoice } = session(opened);
   return payment_intent ?? world.things.get(invoice)!['payments'].data[0].payment.payment_intent;
 }
 
-/** All that a developer has and is said to have paid, without names and times. */
+/** A developer's quotas, balances and payments, without names and times. */
 async function books({ developerId }: Developer): Promise<Record<string, unknown>> {
   const [row] = await sql<{ books: Record<string, unknown> }>(
     `select jsonb_build_object(
@@ -75,7 +75,7 @@ async function books({ developerId }: Developer): Promise<Record<string, unknown
   return row!.books;
 }
 
-/** How many rows there are of all that payments leave. */
+/** The number of rows that payments leave. */
 const traces = async () =>
   (
     await sql<Record<string, number>>(
@@ -131,7 +131,7 @@ describe('one event 100 times at once to both processes', () => {
   });
 });
 
-describe('an event that is not what it seems', async () => {
+describe('a forged event', async () => {
   const [first] = stripe.settings.webhookSecrets;
   const MINUTE = 60_000;
   const at = (ms: number) => ({ now: () => new Date(clock.now().getTime() + ms) });
@@ -187,7 +187,7 @@ describe('an event that is not what it seems', async () => {
     expect(await books(buyer)).toMatchObject(HAS.pack);
   });
 
-  test('within 5 minutes, and with either of two secrets: taken', async () => {
+  test('within 5 minutes, and with either of two secrets: accepted', async () => {
     const buyer = await newBuyer();
     for (const [index, resign] of [
       (event: SignedEvent) => again(event, -4 * MINUTE),
@@ -228,7 +228,7 @@ describe('an event that is not what it seems', async () => {
     }
   });
 
-  test('an event of no interest: ignored', async () => {
+  test('an irrelevant event: ignored', async () => {
     const before = await traces();
     for (const event of await says.somethingElse()) {
       expect((await send(0, event)).body['message']).toBe('ignored');
@@ -237,10 +237,10 @@ describe('an event that is not what it seems', async () => {
   });
 });
 
-/** What may happen to a purchase. */
+/** The events of a purchase. */
 interface Story {
   readonly kind: Kind;
-  /** Lets it happen. @returns everything that Stripe says of it, in its order */
+  /** Causes the events. @returns all of Stripe's messages about them, in order */
   happens(opened: Opened): Promise<SignedEvent[]>;
   readonly ends: object;
 }
@@ -350,12 +350,12 @@ async function later<Result>(happens: () => Promise<Result>): Promise<Result> {
 
 describe('in any order, number and process', { timeout: 90_000 }, () => {
   test.each(Object.entries(STORIES))('%s ends the same', async (_name, { kind, happens, ends }) => {
-    const told = async () => {
+    const playStory = async () => {
       clock.reset();
       const buyer = await newBuyer();
       return { buyer, events: await happens(await open(buyer, kind)) };
     };
-    const model = await told();
+    const model = await playStory();
     for (const event of model.events) expect((await send(0, event)).status).toBe(200);
     const expected = await books(model.buyer);
     expect(expected).toMatchObject(ends);
@@ -366,7 +366,7 @@ describe('in any order, number and process', { timeout: 90_000 }, () => {
         fc.array(fc.nat(1), { minLength: 20, maxLength: 20 }),
         fc.boolean(),
         async (each, again, turns, together) => {
-          const { buyer, events } = await told();
+          const { buyer, events } = await playStory();
           const order = [...each, ...again];
           const one = async (place: number, index: number) => {
             const { status } = await send(turns[index % turns.length]!, events[place]!);

@@ -39,7 +39,7 @@ const forever = await sellPlan(api, { period: 'lifetime', price: 490 });
 const monthly = await sellPlan(api);
 const small = await sellPlan(api, { period: 'lifetime', price: 90, max_apps: 3, max_users_per_app: 4 });
 
-/** A developer's token lives for a day. */
+/** A developer's token lasts for a day. */
 async function anew<Owner extends Developer>(developer: Owner): Promise<Owner> {
   const { email, password } = developer;
   const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
@@ -97,12 +97,12 @@ describe('quotas follow the plan at once', () => {
     expect(await all(scene)).toEqual(MADE);
     await lapses(opened);
     expect(await all(scene)).toEqual(REFUSED);
-    // What was made without a limit is not counted against one.
+    // Keys created without a limit do not count against one.
     const { licenses } = await services.developers.account(scene.developer.developerId);
     expect(licenses).toEqual({ limit: 5, used: 5 });
   });
 
-  test('with the end of a subscription, and not with a renewal that is late', async () => {
+  test('with the end of a subscription, but not with a late renewal', async () => {
     const scene = await crowd();
     const opened = await buys(scene.developer, monthly);
     const at = (days: number) => new Date(clock.now().getTime() + days * DAY);
@@ -131,7 +131,7 @@ describe('quotas follow the plan at once', () => {
   });
 });
 
-/** A user with each way to log in. */
+/** A user with every way to log in. */
 interface Guest {
   readonly app: App;
   readonly user: User;
@@ -139,7 +139,7 @@ interface Guest {
   readonly hwid: string;
 }
 
-/** A user with a password, and one with a key: two seats. */
+/** A user with a password and one with a key: two seats. */
 async function newGuest(app: App): Promise<Guest> {
   const user = await newUser(api, app);
   const [key] = await app.keys(1, 'Pro', null);
@@ -149,7 +149,7 @@ async function newGuest(app: App): Promise<Guest> {
   return { app, user, key: key!, hwid };
 }
 
-/** The results of a guest's logins: of v1, of v2, and with a license. */
+/** The results of a guest's logins: v1, v2, and with a license. */
 async function comesIn({ app, user, key, hwid }: Guest): Promise<readonly (string | number)[]> {
   const wanted = { app_id: app.app_id, ...user, nonce: newNonce() };
   return [
@@ -183,11 +183,11 @@ describe('after a plan has lapsed', () => {
     return responses;
   };
 
-  test('logins continue for 14 days, then not in applications above what is left; live sessions continue', async () => {
+  test('logins continue for 14 days, then not in applications above the quotas; live sessions continue', async () => {
     const { developer, crowded, all } = await lapsed();
     const account = await services.developers.account(developer.developerId);
     expect(account.graceEndsAt).toEqual(new Date(clock.now().getTime() + GRACE));
-    // No new user is admitted meanwhile.
+    // No new user is admitted in this time.
     expect(await register(crowded.app)).toBe('QUOTA_EXCEEDED');
     expect(await comeIn(all)).toEqual([IN, IN, IN]);
     clock.advance(GRACE - 1);
@@ -204,7 +204,7 @@ describe('after a plan has lapsed', () => {
     expect(await comeIn(all)).toEqual([OUT, IN, OUT]);
   });
 
-  test('a move to a smaller plan is followed by 14 days too, which another small plan does not extend', async () => {
+  test('a smaller plan also starts 14 days, which another small plan does not extend', async () => {
     const { developer, all } = await lapsed();
     const tiny = await sellPlan(api, { period: 'lifetime', price: 1, max_apps: 3, max_users_per_app: 1 });
     clock.advance(DAY);
@@ -212,7 +212,7 @@ describe('after a plan has lapsed', () => {
     clock.advance(GRACE - DAY - 1);
     expect(await comeIn(all)).toEqual([IN, IN, IN]);
     clock.advance(1);
-    // The one that fitted the free plan has its own 14 days, of the plan that it does not fit.
+    // The application that fit the free plan has 14 days of its own, from the plan that it does not fit.
     expect(await comeIn(all)).toEqual([OUT, IN, OUT]);
     clock.advance(DAY);
     expect(await comeIn(all)).toEqual([OUT, OUT, OUT]);
@@ -241,7 +241,7 @@ describe('after a plan has lapsed', () => {
     expect(await comesIn(last)).toEqual(IN);
   });
 
-  test('a new plan lifts it at once, and what is left when that lapses has its own 14 days', async () => {
+  test('a new plan lifts the refusal at once, and its own end starts 14 days again', async () => {
     const { developer, all } = await lapsed();
     clock.advance(GRACE + 1);
     expect(await comeIn(all)).toEqual([OUT, IN, OUT]);
@@ -256,7 +256,7 @@ describe('after a plan has lapsed', () => {
     expect(await comeIn(all)).toEqual([OUT, IN, OUT]);
   });
 
-  test('what is said again of the end does not begin the 14 days again', async () => {
+  test('a repeated event of the end does not restart the 14 days', async () => {
     const developer = await newDeveloper(api);
     const opened = await buys(developer);
     const guest = await newGuest(await newApp(api, developer));
@@ -271,7 +271,7 @@ describe('after a plan has lapsed', () => {
     expect(await comesIn(guest)).toEqual(OUT);
   });
 
-  test('a plan of larger quotas in its place lifts it at once', async () => {
+  test('a plan with larger quotas lifts the refusal at once', async () => {
     const { all } = await lapsed();
     clock.advance(GRACE);
     expect(await comeIn(all)).toEqual([OUT, IN, OUT]);

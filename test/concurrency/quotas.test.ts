@@ -21,7 +21,7 @@ const createApp = (turn: number, { token }: Developer) =>
 const deleteApp = (turn: number, appId: unknown, { token }: Developer) =>
   client(turn).call('DELETE', `/api/v2/dev/apps/${String(appId)}`, undefined, token);
 
-/** The counter next to what it counts. */
+/** The counter, and the number of rows that it counts. */
 async function apps({ developerId }: Developer): Promise<{ counted: number; rows: number }> {
   const [row] = await sql<{ counted: number; rows: number }>(
     `select apps as counted,
@@ -48,7 +48,7 @@ const registerUser = (turn: number, app: App, more: object = {}) =>
     ),
   );
 
-/** Looks again and again while the work is in progress. @returns the largest number that was seen */
+/** Polls while the work is in progress. @returns the largest number */
 async function largestDuring(work: Promise<unknown>, look: () => Promise<number>): Promise<number> {
   let over = false;
   let largest = 0;
@@ -63,7 +63,7 @@ async function largestDuring(work: Promise<unknown>, look: () => Promise<number>
   return largest;
 }
 
-test('60 applications at once over two processes: as many as the plan has, and deletions give seats back', async () => {
+test('60 applications at once over two processes: as many as the plan allows, and deletions free quota', async () => {
   const developer = await newDeveloper(api);
   await setLimit('max_apps', 7);
   const creations = Promise.all(Array.from({ length: 60 }, (_, turn) => createApp(turn, developer)));
@@ -73,7 +73,7 @@ test('60 applications at once over two processes: as many as the plan has, and d
   expect(tally(created)).toEqual({ 201: 7, '403 QUOTA_EXCEEDED': 53 });
   expect(await apps(developer)).toEqual({ counted: 7, rows: 7 });
 
-  // Every one of four is deleted by both processes, several times: it gives one seat back.
+  // Both processes delete every fourth one several times, which frees its quota once.
   const own = created.filter(({ status }) => status === 201).map(({ body }) => body['app_id']);
   const deletions = await Promise.all(
     own.slice(0, 4).flatMap((id) => Array.from({ length: 6 }, (_, turn) => deleteApp(turn, id, developer))),
@@ -86,7 +86,7 @@ test('60 applications at once over two processes: as many as the plan has, and d
   expect(await apps(developer)).toEqual({ counted: 7, rows: 7 });
 });
 
-test('creations and deletions at once: never above the plan, and the counter is right at the end', async () => {
+test('creations and deletions at once: never above the plan, and the counter is correct at the end', async () => {
   const developer = await newDeveloper(api);
   await setLimit('max_apps', 5);
   const responses: LightResponse[] = [];
@@ -134,7 +134,7 @@ test('40 registrations at once over two processes: as many users as the plan all
   expect(spent!.subscribed).toBe(spent!.redeemed);
   expect(subscriptions!.all).toBe(spent!.redeemed);
 
-  // A larger plan counts from the next request on, a smaller one takes nothing away.
+  // A larger plan counts from the next request on. A smaller one takes nothing away.
   await setLimit('max_users_per_app', 10);
   const more = await Promise.all(Array.from({ length: 6 }, (_, turn) => registerUser(turn, app)));
   expect(tally(more)).toEqual({ 201: 1, '403 QUOTA_EXCEEDED': 5 });

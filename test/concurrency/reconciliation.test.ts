@@ -11,7 +11,7 @@ import { sessionOf, WEBHOOK } from './stripe-processes.ts';
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-// Stripe here says nothing of its own accord: no event comes unless a test sends it.
+// Stripe sends no events by itself here, only those that a test sends.
 const clocks: TestClock[] = [];
 const stripe = await startStripeAlone({ now: () => clocks[0]?.now() ?? new Date() });
 const { says, server, settings } = stripe;
@@ -46,7 +46,7 @@ const refOf = (opened: Opened): string => server.world.things.get(sessionOf(open
 const ended = () =>
   server.requests.filter(({ method }) => method === 'DELETE').map(({ path, body }) => `${path} ${body}`);
 
-/** Until no checkout is left to look up. */
+/** Runs until no checkout is left to look up. */
 async function reconcile(): Promise<void> {
   while ((await reconciliation.run()) > 0);
 }
@@ -57,8 +57,8 @@ beforeEach(async () => {
   await knex('checkouts').whereIn('status', ['open', 'processing']).update({ status: 'expired' });
 });
 
-describe('a purchase whose event never came', () => {
-  test('is settled after 10 minutes, once, also when the event comes later', async () => {
+describe('a purchase whose event never arrived', () => {
+  test('is settled once after 10 minutes, even if the event arrives later', async () => {
     const developer = await newDeveloper(api);
     const opened = await openCheckout(api, developer, pack);
     const [event] = await says.paid(sessionOf(opened));
@@ -93,7 +93,7 @@ describe('a purchase whose event never came', () => {
     expect(await invoicesOf(developer)).toMatchObject([{ refunded_minor: 49_000 }]);
   });
 
-  test('and was not paid becomes expired', async () => {
+  test('expires if it was not paid', async () => {
     const developer = await newDeveloper(api);
     const opened = await openCheckout(api, developer, forever);
     pass(11 * MINUTE);
@@ -106,7 +106,7 @@ describe('a purchase whose event never came', () => {
     expect(await planOf(developer)).toBe('free');
   });
 
-  test('and of which no page was opened becomes expired with its hour', async () => {
+  test('expires after an hour if its page was never created', async () => {
     const developer = await newDeveloper(api);
     server.refuses = () => new Refusal(503, { type: 'api_error', message: 'Try again later.' });
     await expect(openCheckout(api, developer, forever)).rejects.toThrow('503');
@@ -167,7 +167,7 @@ describe('a purchase whose event never came', () => {
   });
 });
 
-test('the processor is unavailable for one of them: it is postponed, and the others do not wait for it', async () => {
+test('the processor is unavailable for one of them: it is postponed, and does not delay the others', async () => {
   const buyers = [];
   for (let n = 0; n < 4; n += 1) {
     const developer = await newDeveloper(api);
@@ -219,7 +219,7 @@ test('two processes at once: everything is settled once', async () => {
 });
 
 describe('a subscription without effect is ended at the processor', () => {
-  test('the older of two subscriptions without credit, once, though no event of it comes', async () => {
+  test('the older of two subscriptions without credit, once, even without its event', async () => {
     const developer = await newDeveloper(api);
     const older = await openCheckout(api, developer, monthly);
     const newer = await openCheckout(api, developer, larger);

@@ -18,13 +18,13 @@ beforeAll(async () => {
   app = await newApp(api);
   owner = await newUser(api, app);
   users = await copyUser(two, app.app_id, owner.username, 40);
-  // Both pools warm.
+  // Warms up both pools.
   await Promise.all(
     Array.from({ length: 200 }, (_, n) => client(n).post('/api/v1/client/init', app.with({}))),
   );
 });
 
-/** As a user types it. */
+/** The key as a user types it. */
 function spelled(key: string, n: number): string {
   return [key, key.toLowerCase(), key.replaceAll('-', ''), key.replaceAll('-', ' ')][n % 4]!;
 }
@@ -37,7 +37,7 @@ interface Redeemed {
   periods: number;
 }
 
-/** The days that every user got, by the keys that name the user and by the user's timeline. */
+/** The days of every user, by the keys that name the user and by the user's timeline. */
 function redeemed(appId: string): Promise<Redeemed[]> {
   return sql<Redeemed>(
     `select u.username, count(l.license_id)::int as keys, min(l.redeemed_at) as first, max(s.ends_at) as ends_at,
@@ -48,7 +48,7 @@ function redeemed(appId: string): Promise<Redeemed[]> {
   );
 }
 
-/** Every user's days are exactly those of the keys that were used for the user. */
+/** Every user has exactly the days of the redeemed keys. */
 async function expectDaysOfKeys(appId: string, daysAKey: number): Promise<Redeemed[]> {
   const rows = await redeemed(appId);
   for (const { username, keys, first, ends_at: endsAt, periods } of rows) {
@@ -145,7 +145,7 @@ test('registrations with a key race activations of it: one gets it, the others l
   const refused: string[] = [];
   let byRegistration = 0;
 
-  // A queue takes 17 password hashes: 4 keys make 8 registrations a process.
+  // A queue accepts 17 password hashes: 4 keys are 8 registrations per process.
   for (let start = 0; start < keys.length; start += 4) {
     await Promise.all(
       keys.slice(start, start + 4).map(async (key) => {
@@ -163,7 +163,7 @@ test('registrations with a key race activations of it: one gets it, the others l
           return response;
         });
         const activations = activators.map(async (username, turn) => {
-          // A registration hashes a password before it takes the key.
+          // A registration hashes a password before it redeems the key.
           await delay(randomInt(400));
           return client(turn).activate(own.with({ username, license_key: spelled(key, turn) }));
         });

@@ -24,7 +24,7 @@ const [{ developer_id: developerId }] = (await sql<{ developer_id: string }>(
 )) as [{ developer_id: string }];
 const actor: Actor = { kind: 'service', id: 'payments', developerId, address: '127.0.0.1' };
 
-/** No operation moves payments: two nodes' use cases on connections of their own. */
+/** No operation moves payments, so two nodes' use cases run on connections of their own. */
 const payers = await Promise.all(
   [1, 2].map(async () => {
     const logger = createLogger('fatal');
@@ -67,8 +67,7 @@ const operation = fc.oneof(
 type Operation = typeof operation extends fc.Arbitrary<infer Type> ? Type : never;
 
 /**
- * One of each kind that leaves an entry, at the limits: done one by one before all others. It leaves 29,999 and a
- * dispute.
+ * One movement of each kind at the limits, one after another, before all others. It leaves 29,999 and a dispute.
  */
 const FIRST: readonly Operation[] = [
   { kind: 'credit', amount: LARGEST_MINOR },
@@ -80,15 +79,15 @@ const FIRST: readonly Operation[] = [
   { kind: 'takeBack', amount: LARGEST_MINOR - 30_000 },
 ];
 
-interface Told {
-  /** What all that was acknowledged adds up to. */
+interface Acknowledged {
+  /** The sum of everything that was acknowledged. */
   worth: bigint;
-  /** Of that, by payments. */
+  /** The part from payments. */
   paid: bigint;
   readonly keys: string[];
   readonly refunded: string[];
   readonly purchases: { readonly reference: string; readonly cost: bigint; readonly keys: number }[];
-  /** Amounts that were taken back, and not returned yet. */
+  /** Reversed amounts that were not reinstated yet. */
   readonly disputed: number[];
 }
 
@@ -100,11 +99,15 @@ interface Entry {
   readonly reference: string | null;
 }
 
-/** Does a operation on both nodes alternately, and notes what was acknowledged. */
+/** Runs an operation on both nodes alternately, and records what was acknowledged. */
 async function perform(
   each: Operation,
   turn: number,
-  { reseller, currency, told }: { reseller: TestReseller; currency: string; told: Told },
+  {
+    reseller,
+    currency,
+    acknowledged,
+  }: { reseller: TestReseller; currency: string; acknowledged: Acknowledged },
 ): Promise<void> {
   const minor = (value: unknown) => BigInt(toMinor(value as number, currency)!);
   const send = (path: string, body: unknown, token: string, more = 0) =>
@@ -123,7 +126,8 @@ async function perform(
         '201',
         each.kind === 'credit' ? '400 VALIDATION_FAILED' : '409 INSUFFICIENT_BALANCE',
       );
-      if (response.status === 201) told.worth += BigInt(each.kind === 'credit' ? each.amount : -each.amount);
+      if (response.status === 201)
+        acknowledged.worth += BigInt(each.kind === 'credit' ? each.amount : -each.amount);
       return;
     }
     case 'buy': {
@@ -135,23 +139,23 @@ async function perform(
         ({ license_id }) => license_id,
       );
       const cost = minor(response.body['cost']);
-      told.keys.push(...made);
-      told.purchases.push({ reference: made[0]!, cost, keys: made.length });
-      told.worth -= cost;
+      acknowledged.keys.push(...made);
+      acknowledged.purchases.push({ reference: made[0]!, cost, keys: made.length });
+      acknowledged.worth -= cost;
       return;
     }
     case 'refund': {
-      if (told.keys.length === 0) return;
-      const id = told.keys[each.which % told.keys.length]!;
-      // On both nodes at once: it is returned once.
+      if (acknowledged.keys.length === 0) return;
+      const id = acknowledged.keys[each.which % acknowledged.keys.length]!;
+      // On both nodes concurrently: it is reinstated once.
       const responses = await Promise.all(
         [0, 1].map((more) => send(`${keys}/${id}/refund`, undefined, reseller.token, more)),
       );
       for (const response of responses) {
         expectOneOf(response, '200', '404 LICENSE_NOT_FOUND', '409 LICENSE_NOT_REFUNDABLE');
         if (response.status !== 200) continue;
-        told.refunded.push(id);
-        told.worth += minor(response.body['amount']);
+        acknowledged.refunded.push(id);
+        acknowledged.worth += minor(response.body['amount']);
       }
       return;
     }
@@ -162,15 +166,15 @@ async function perform(
       return;
     }
     default: {
-      const amountMinor = each.kind === 'giveBack' ? told.disputed.pop() : each.amount;
+      const amountMinor = each.kind === 'giveBack' ? acknowledged.disputed.pop() : each.amount;
       if (amountMinor === undefined) return;
       const { knex, payments } = payers[turn % 2]!;
       const payment = { resellerId: reseller.reseller_id, amountMinor, reference: `inv_${turn}`, note: null };
       await knex.transaction((trx) => payments[each.kind](trx, actor, payment));
-      if (each.kind === 'takeBack') told.disputed.push(amountMinor);
+      if (each.kind === 'takeBack') acknowledged.disputed.push(amountMinor);
       const change = BigInt(each.kind === 'takeBack' ? -amountMinor : amountMinor);
-      told.worth += change;
-      told.paid += change;
+      acknowledged.worth += change;
+      acknowledged.paid += change;
     }
   }
 }
@@ -209,10 +213,10 @@ const sum = (entries: readonly Entry[], ...kinds: string[]) =>
     .filter(({ kind }) => kinds.length === 0 || kinds.includes(kind))
     .reduce((total, entry) => total + entry.amount, 0n);
 
-/** Everything that must hold after any operations in any order. */
+/** Invariants after any operations in any order. */
 async function expectBooksAgree(
   reseller: TestReseller,
-  told: Told,
+  acknowledged: Acknowledged,
   priceMinor: number,
 ): Promise<readonly Entry[]> {
   const entries = await entriesOf(reseller);
@@ -229,17 +233,17 @@ async function expectBooksAgree(
   if (owed > 0n) expect(balance).toBe(0n);
   if (waiting > 0n) expect(balance).toBe(BigInt(LARGEST_MINOR));
 
-  // What was acknowledged, and nothing else, has happened.
-  expect(balance + waiting - owed).toBe(told.worth);
-  expect(sum(entries, 'top_up', 'reversal')).toBe(told.paid + owed - waiting);
+  // Exactly what was acknowledged has happened.
+  expect(balance + waiting - owed).toBe(acknowledged.worth);
+  expect(sum(entries, 'top_up', 'reversal')).toBe(acknowledged.paid + owed - waiting);
 
   const costs = new Set(MARGINS.map((margin) => BigInt(costOfKey(priceMinor, Math.round(margin * 100)))));
-  expect(entries.filter(({ kind }) => kind === 'generation')).toHaveLength(told.purchases.length);
-  for (const { reference, cost, keys } of told.purchases) {
+  expect(entries.filter(({ kind }) => kind === 'generation')).toHaveLength(acknowledged.purchases.length);
+  for (const { reference, cost, keys } of acknowledged.purchases) {
     expect(costs).toContain(cost / BigInt(keys));
     const own = entries.filter((entry) => entry.reference === reference);
     const at = own.findIndex(({ kind }) => kind === 'generation');
-    // The commission, if there is one, comes right before it.
+    // The commission, if any, comes right before it.
     const bought = own.slice(0, at + 1);
     expect(['generation', 'commission,generation']).toContain(bought.map(({ kind }) => kind).join());
     expect(sum(bought)).toBe(-cost);
@@ -247,9 +251,9 @@ async function expectBooksAgree(
     expect(bought.at(-1)!.licenses).toBe(keys);
   }
 
-  expect(new Set(told.refunded).size).toBe(told.refunded.length);
+  expect(new Set(acknowledged.refunded).size).toBe(acknowledged.refunded.length);
   const refunds = entries.filter(({ kind }) => kind === 'refund');
-  expect(refunds.map(({ reference }) => reference).sort()).toEqual([...told.refunded].sort());
+  expect(refunds.map(({ reference }) => reference).sort()).toEqual([...acknowledged.refunded].sort());
   const { keys, paid } = (
     await sql<{ keys: number; paid: string }>(
       `select count(*)::int as keys, coalesce(sum(cost_minor), 0) as paid
@@ -257,7 +261,7 @@ async function expectBooksAgree(
       [reseller.reseller_id],
     )
   )[0]!;
-  expect(keys).toBe(told.keys.length - told.refunded.length);
+  expect(keys).toBe(acknowledged.keys.length - acknowledged.refunded.length);
   expect(-sum(entries, 'generation', 'commission', 'refund')).toBe(BigInt(paid));
   return entries;
 }
@@ -279,7 +283,7 @@ test.each([
           commission_margin: margin,
           price: fromMinor(priceMinor, currency),
         });
-        const told: Told = {
+        const acknowledged: Acknowledged = {
           worth: 0n,
           paid: 0n,
           keys: [],
@@ -288,20 +292,20 @@ test.each([
           disputed: [],
         };
         for (const [turn, each] of FIRST.entries()) {
-          await perform(each, turn, { reseller, currency, told });
+          await perform(each, turn, { reseller, currency, acknowledged });
         }
-        expect(told.worth).toBe(29_999n);
+        expect(acknowledged.worth).toBe(29_999n);
         let next = 0;
         const worker = async () => {
           while (next < operations.length) {
             const turn = next++;
-            await perform(operations[turn]!, turn, { reseller, currency, told });
+            await perform(operations[turn]!, turn, { reseller, currency, acknowledged });
           }
         };
         await Promise.all(Array.from({ length: WORKERS }, worker));
-        for (const { kind } of await expectBooksAgree(reseller, told, priceMinor)) seen.add(kind);
+        for (const { kind } of await expectBooksAgree(reseller, acknowledged, priceMinor)) seen.add(kind);
       }),
-      // What happens at once is not the same again: there is nothing to shrink.
+      // Concurrent runs differ, so there is nothing to shrink.
       { numRuns: 4, endOnFailure: true },
     );
     const all = ['credit', 'debit', 'generation', 'refund', 'top_up', 'reversal'];

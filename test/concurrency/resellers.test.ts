@@ -18,18 +18,18 @@ interface Books {
   readonly balance: number;
   readonly sum: number;
   readonly entries: number;
-  /** What the entries say of generations, less refunds. */
+  /** The generated keys in entries, less refunds. */
   readonly booked: number;
   readonly keys: number;
-  /** What the keys that are there have cost. */
+  /** The cost of existing keys. */
   readonly paid: number;
-  /** What was taken for keys, less commissions and refunds. */
+  /** The amount paid for keys, less commissions and refunds. */
   readonly spent: number;
   /** Entries whose balance is not the sum of all amounts up to them. */
   readonly wrong: number;
 }
 
-/** Balance, ledger, keys and what was paid for them, side by side. */
+/** Balance, ledger, keys and their payments side by side. */
 async function books({ reseller_id }: TestReseller): Promise<Books> {
   const [row] = await sql<Books & Record<string, number>>(
     `select r.balance_minor::int as balance, l.*, k.*
@@ -150,7 +150,7 @@ test('100 equal requests with one key: one debit and one response; another body 
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { price: 10, balance: 1000 });
   const headers = { 'idempotency-key': randomUUID() };
-  /** Again as long as the first one runs. */
+  /** Repeats a request while the first one is in progress. */
   const buy = async (turn: number) => {
     for (;;) {
       const response = await patiently(() =>
@@ -266,7 +266,7 @@ test('a change of prices comes before or after a generation: each key costs the 
   expectBalanced(await books(reseller));
 });
 
-test('a deletion and generations at once: what was bought before it is paid for, and no money remains', async () => {
+test('a deletion and generations at once: keys bought before it are paid for, and no money remains', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { price: 10, balance: 100 });
   const tokens = [reseller.token, await newResellerToken(api, app, reseller.reseller_id)];
@@ -275,7 +275,7 @@ test('a deletion and generations at once: what was bought before it is paid for,
     tokens.map(async (token, turn) => {
       while (!gone) {
         const { status } = await client(turn).post(BUY, wish(app), { token });
-        // Its prices may be gone a moment before its token is.
+        // Its prices may be deleted just before its token.
         expect([201, 401, 402, 404, 429]).toContain(status);
       }
     }),

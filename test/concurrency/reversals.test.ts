@@ -21,7 +21,7 @@ const planOf = async ({ developerId }: Developer) => (await services.developers.
 const small = await sellPlan(api, { price: 1 });
 const large = await sellPlan(api, { price: 1000, period: 'yearly' });
 
-/** A bill after the first one, with a payment of its own. */
+/** A later bill with its own payment. */
 const another = (name: string, opened: Opened, amountMinor: number) => ({
   invoiceRef: `${name}_in_${opened.sessionId}`,
   paymentRef: amountMinor > 0 ? `${name}_${opened.sessionId}` : null,
@@ -65,7 +65,7 @@ test('after a move from years to months, the payment of the month counts', async
   expect(await planOf(developer)).toBe('free');
 });
 
-test('a first bill of which a credit covers a part is written down, and its payment counts', async () => {
+test('a first bill that a credit covers in part is recorded, and its payment counts', async () => {
   const developer = await newDeveloper(api);
   const opened = await openCheckout(api, developer, small);
   const inPart = billed(opened, later(0), later(30), { amountMinor: 60, creditMinor: 40 });

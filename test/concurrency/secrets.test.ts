@@ -11,18 +11,18 @@ const [{ api }] = two.services;
 
 const OVERLAP_S = 3600;
 
-test('rotations under load over two processes: no false 401; a removed secret is invalid at the response', async () => {
+test('rotations under load over two processes: no false 401, and removed secrets are invalid at once', async () => {
   const app = await newApp(api);
   const { app_id: appId } = app;
   const session = await newSession(api, app);
   const dev = (turn: number, method: string, what: string, body?: object) =>
     client(turn).call(method, `/api/v2/dev/apps/${appId}/${what}`, body, app.token);
 
-  /** Those that clients use: a client with the oldest one must change before it ends. */
+  /** The secrets of clients: one with the oldest secret must change before it ends. */
   let [previous, current] = [app.secret, app.secret];
   let over = false;
   const responses: LightResponse[] = [];
-  /** Uses a secret again and again: it must work, unless it was about to be removed before the response. */
+  /** Uses a secret repeatedly: it must work until its removal starts. */
   const use = async (secretOf: () => string, first: number) => {
     for (let turn = first; !over; turn += 1) {
       const secret = secretOf();
@@ -39,7 +39,7 @@ test('rotations under load over two processes: no false 401; a removed secret is
 
   for (let round = 0; round < 12; round += 1) {
     await delay(40);
-    // Clients with the oldest one change to the current one before it ends.
+    // Clients with the oldest secret change to the current one before it ends.
     const oldest = previous;
     previous = current;
     removing.add(oldest);
@@ -47,7 +47,7 @@ test('rotations under load over two processes: no false 401; a removed secret is
     const rotated = await dev(round, 'POST', 'rotate-secret', { overlap_seconds: OVERLAP_S });
     expect(rotated.status).toBe(200);
     const secret = String(rotated.body['secret']);
-    // At once and everywhere: the new one is taken, and so is the one before.
+    // The new secret and the one before are accepted everywhere at once.
     for (const turn of [0, 1]) {
       for (const each of [secret, current]) {
         const response = await client(turn).post('/api/v1/client/init', { app_id: appId, secret: each });
@@ -65,7 +65,7 @@ test('rotations under load over two processes: no false 401; a removed secret is
   expect(Object.keys(tally(responses))).toEqual(['200']);
   expect(responses.length).toBeGreaterThan(100);
 
-  // Ended by one process, dead on both, in bodies and in signatures.
+  // A secret that one process ended is invalid at both, in bodies and in signatures.
   expect((await dev(0, 'DELETE', 'previous-secret')).status).toBe(200);
   for (const turn of [0, 1]) {
     const dead = await client(turn).post('/api/v1/client/init', { app_id: appId, secret: previous });
@@ -78,7 +78,7 @@ test('rotations under load over two processes: no false 401; a removed secret is
   }
 });
 
-test('rotations at once over two processes leave two secrets, of which one is the last', async () => {
+test('concurrent rotations over two processes leave two secrets, one of which is the latest', async () => {
   const app = await newApp(api);
   const path = `/api/v2/dev/apps/${app.app_id}/rotate-secret`;
   const rotated = await Promise.all(

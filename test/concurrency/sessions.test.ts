@@ -17,7 +17,7 @@ async function liveSessions(appId: string): Promise<number> {
   return row!.live;
 }
 
-/** Verifies every session at both processes. @returns the tokens that are valid */
+/** Verifies every session at both processes. @returns the valid tokens */
 async function validTokens(appId: string, logins: readonly LightResponse[]): Promise<string[]> {
   const tokens = logins.map(({ body }) => String(body['token']));
   const valid: string[] = [];
@@ -41,7 +41,7 @@ test('48 logins of one user on 48 machines over two processes: never more live s
   let largest = 0;
   let over = false;
   const watching = (async () => {
-    // The last look comes after the last login.
+    // The last count is after the last login.
     for (let last = false; !last; await delay(2)) {
       last = over;
       largest = Math.max(largest, await liveSessions(app.app_id));
@@ -114,7 +114,7 @@ test('20 registrations of one name in several spellings over two processes: one 
       base.toUpperCase(),
       base.normalize('NFD'),
       `  ${base} `,
-      // Full-width letters are the same letters.
+      // Full-width letters are equivalent letters.
       [...base].map((c) => (/[a-z]/.test(c) ? String.fromCodePoint(c.codePointAt(0)! + 0xfee0) : c)).join(''),
     ];
     const responses = await Promise.all(
@@ -155,7 +155,7 @@ test('20 registrations of one developer over two processes: one account', async 
   expect(tally(responses)).toEqual({ 201: 1, '409 EMAIL_TAKEN': 19 });
 });
 
-test('one session is ended once, and every verification that begins afterwards fails', async () => {
+test('a session is ended once, and every later verification fails', async () => {
   const app = await newApp(api);
   for (let round = 0; round < 5; round += 1) {
     const { token } = await newSession(api, app);
@@ -197,7 +197,7 @@ test('pauses and resumes at once over two processes neither lose nor double time
   const { body: session } = await client(0).login(app.with(user));
   const before = await client(0).verify({ app_id: app.app_id, token: session['token'] });
 
-  // What every change made of the row before it, as the database saw it.
+  // Every change of the row, as the database sees it.
   await sql(`create table changes (n bigint generated always as identity, was jsonb, became jsonb)`);
   await sql(`create function note_change() returns trigger language plpgsql as
     'begin insert into changes (was, became) values (to_jsonb(old), to_jsonb(new)); return new; end'`);
@@ -205,7 +205,7 @@ test('pauses and resumes at once over two processes neither lose nor double time
     'create trigger note_change after update on applications for each row execute function note_change()',
   );
   const began = Date.now();
-  // In any order among each other, 24 clients that pause and resume 4 times each make 4 pauses or more.
+  // In any order, 24 clients that pause and resume 4 times each cause at least 4 pauses.
   const responses: LightResponse[] = [];
   await Promise.all(
     Array.from({ length: 24 }, async (_, worker) => {
@@ -285,7 +285,7 @@ test('too many logins at once: the surplus is refused with Retry-After, and veri
       share,
     );
   expect(within(refused, 1)).toBeLessThan(6_000);
-  // At once, not after the ones that wait.
+  // Without delay, not after those that wait.
   expect(within(refused, 0.5)).toBeLessThan(within(accepted, 1));
   expect(within(verified, 0.9)).toBeLessThan(1_000);
   expect(within(verified, 0.5)).toBeLessThan(within(accepted, 0.5));

@@ -20,7 +20,7 @@ const { settle } = services.settlement;
 const ADDRESS = '127.0.0.1';
 const later = (days: number) => new Date(clock.now().getTime() + days * DAY);
 
-/** Facts by their number, each at least once. */
+/** Facts by number, each at least once. */
 const orders = (amount: number) =>
   fc
     .tuple(
@@ -44,7 +44,7 @@ const invoicesOf = async (developer: Developer) =>
   (await api.call<{ data: Record<string, unknown>[] }>('GET', '/api/v2/dev/invoices', undefined, developer))
     .body.data;
 
-/** What is other in the bill of a change. */
+/** The members that differ in the bill of a change. */
 const moved = ({ sessionId }: Opened) =>
   ({
     invoiceRef: `in2_${sessionId}`,
@@ -53,7 +53,7 @@ const moved = ({ sessionId }: Opened) =>
     amountMinor: 17_100,
   }) as const;
 
-/** Settles facts in an order, one message each or all in one. */
+/** Settles facts in an order, one message for each or one for all. */
 async function inOrder(
   facts: readonly PaymentFact[],
   order: readonly number[],
@@ -243,7 +243,7 @@ describe('nothing is granted for', async () => {
     ['another currency', (opened) => paid(opened, { currency: 'JPY' })],
     ['another session', (opened, other) => paid(opened, { sessionRef: paid(other).sessionRef })],
     ['an unknown purchase', (opened) => paid(opened, { reference: 'chk_unknown' })],
-    ['a payment that is on its way', (opened) => paid(opened, { state: 'processing' })],
+    ['a payment in progress', (opened) => paid(opened, { state: 'processing' })],
     ['a payment that failed', (opened) => paid(opened, { state: 'failed' })],
     ['a page that expired', (opened) => paid(opened, { state: 'expired' })],
     [
@@ -258,7 +258,7 @@ describe('nothing is granted for', async () => {
     ['a first bill of another amount', (opened) => billed(opened, later(0), later(30), { amountMinor: 1 })],
     ['a bill that could not be paid', (opened) => billed(opened, later(0), later(30), { state: 'failed' })],
     [
-      'a plan that there is not',
+      'a plan that does not exist',
       (opened) => subscribed(opened, later(0), later(30), { productId: 'plan_unknown' }),
     ],
   ])('%s', async (_what, fact) => {
@@ -271,7 +271,7 @@ describe('nothing is granted for', async () => {
     expect(await planOf(developer)).toBe('free');
   });
 
-  test('and what follows settles all the same', async () => {
+  test('and later facts are still settled', async () => {
     const developer = await newDeveloper(api);
     const opened = await openCheckout(api, developer, monthly);
     const refused = await settle([paid(opened, { amountMinor: 1 }), paid(opened)], ADDRESS);
@@ -280,7 +280,7 @@ describe('nothing is granted for', async () => {
   });
 });
 
-test('of two subscriptions the later one counts, and the processor ends the other one', async () => {
+test('the later of two subscriptions counts, and the processor ends the other one', async () => {
   const [one, other] = [await sellPlan(api), await sellPlan(api, { price: 29 })];
   const developer = await newDeveloper(api);
   const [first, second] = [

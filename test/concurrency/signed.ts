@@ -7,7 +7,7 @@ export interface Credentials {
   readonly secret: string;
 }
 
-/** The operations of v2 that take signatures, by the last part of their path. */
+/** The v2 operations with signatures, by the last part of their path. */
 export type V2Operation = 'login' | 'login-license' | 'verify-session' | 'logout';
 
 export const V2_OPERATIONS = ['login', 'login-license', 'verify-session', 'logout'] as const;
@@ -20,8 +20,8 @@ export function hmac(secret: string, body: string | Uint8Array): string {
 }
 
 /**
- * A signed request to an operation of v2.
- * @param body an object gets the application's name, a string is signed as it is
+ * A signed request to a v2 operation.
+ * @param body an object gets the application's id, a string is signed unchanged
  * @param now the service's time in Unix milliseconds
  * @returns the body and its headers
  */

@@ -11,7 +11,7 @@ const two = await startTwoProcesses({ MASTER_KEY });
 const { client, sql } = two;
 const [{ api }] = two.services;
 
-/** What happened by the tables themselves, in the form of the counters. */
+/** The counters, computed from the tables. */
 async function happened(appId: string): Promise<Record<string, number>> {
   const [row] = await sql<Record<string, number>>(
     `select (select count(*)::int from users where app_id = $1) as users,
@@ -23,7 +23,7 @@ async function happened(appId: string): Promise<Record<string, number>> {
   return row!;
 }
 
-/** The sums of the statistics. The tests may run past midnight: then they are those of two days. */
+/** The sums of the statistics: of two days, if the tests run past midnight. */
 async function counted(app: App, turn: number): Promise<Record<string, number>> {
   const path = `/api/v2/dev/apps/${app.app_id}/statistics`;
   const { status, body } = await client(turn).call('GET', path, undefined, app.token);
@@ -44,7 +44,7 @@ async function counted(app: App, turn: number): Promise<Record<string, number>> 
   };
 }
 
-/** Logs in by a key, which makes a user; again; and out, now and then. */
+/** Logs in with a key, which creates a user, then logs in again, and logs out now and then. */
 async function journey(at: LightClient, app: App, key: string): Promise<LightResponse[]> {
   const hwid = newHwid();
   const login = () =>
@@ -68,7 +68,7 @@ beforeAll(async () => {
   app = await newApp(api);
 });
 
-test('sums are what happened, over two processes', { timeout: 60_000 }, async () => {
+test('sums are correct over two processes', { timeout: 60_000 }, async () => {
   const keys = await app.keys(150, 'Pro');
   for (let part = 0; part < keys.length; part += 30) {
     const responses = await Promise.all(

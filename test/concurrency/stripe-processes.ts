@@ -8,7 +8,7 @@ import { startTwoProcesses, type TwoProcesses } from './two-processes.ts';
 
 export const WEBHOOK = '/api/v2/payments/webhook';
 
-/** The machine's clock, a little ahead: Stripe counts in seconds, and a test has no time to wait for the next one. */
+/** The machine's clock, slightly ahead: Stripe counts in seconds, and tests cannot wait for the next one. */
 class SteppingClock implements Clock {
   #aheadMs = 0;
 
@@ -25,7 +25,7 @@ class SteppingClock implements Clock {
   }
 }
 
-/** Two processes of the service that are paid by a Stripe of the test's own. */
+/** Two processes of the service with a Stripe of the test. */
 export interface StripeProcesses extends TwoProcesses {
   readonly stripe: Awaited<ReturnType<typeof startStripeAlone>>;
   readonly clock: SteppingClock;
@@ -54,5 +54,5 @@ export async function startStripeProcesses(Client?: typeof LightClient): Promise
   };
 }
 
-/** Stripe's name of a checkout that was opened there. */
+/** Stripe's reference of a checkout. */
 export const sessionOf = ({ url }: Opened): string => new URL(url).pathname.split('/').at(-1)!;

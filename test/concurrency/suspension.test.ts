@@ -29,7 +29,7 @@ async function subscriber(): Promise<{ readonly developer: Developer; readonly o
   return { developer, opened };
 }
 
-/** As if it had been bought at a processor that was replaced. */
+/** Makes a subscription look as if it was bought at an earlier processor. */
 async function ofAnotherProcessor(opened: Opened): Promise<void> {
   const database = await connectTo(databaseUrl);
   await database.query(`update plan_subscriptions set processor = 'other' where subscription_ref = $1`, [
@@ -38,18 +38,18 @@ async function ofAnotherProcessor(opened: Opened): Promise<void> {
   await database.end();
 }
 
-test('a subscription that the processor has given up on gives nothing until it runs again', async () => {
+test('an unpaid subscription grants nothing until it is active again', async () => {
   const { developer, opened } = await subscriber();
   await settle(subscribed(opened, later(40), later(60), { state: 'unpaid' }));
   expect(await planOf(developer)).toBe('free');
-  // A payment from long ago, reported again.
+  // An old payment, reported again.
   await settle(billed(opened, later(0), later(30)), paid(opened));
   expect(await planOf(developer)).toBe('free');
   await settle(subscribed(opened, later(41), later(60)));
   expect(await planOf(developer)).toBe(monthly.plan_id);
 });
 
-test('one of another processor gives nothing after its period', async () => {
+test('a subscription of another processor grants nothing after its period', async () => {
   const { developer, opened } = await subscriber();
   await ofAnotherProcessor(opened);
   clock.advance(29 * DAY);
@@ -60,7 +60,7 @@ test('one of another processor gives nothing after its period', async () => {
   expect(await planOf(developer)).toBe('free');
 });
 
-test('and before that the plan can be bought from the present one', async () => {
+test('and before that, the plan can be bought from the current one', async () => {
   const { developer, opened } = await subscriber();
   await ofAnotherProcessor(opened);
   const actor = { kind: 'developer', id: developer.developerId, address: '127.0.0.1', ...developer } as const;
@@ -73,7 +73,7 @@ test('and before that the plan can be bought from the present one', async () => 
   expect(await services.planSubscriptions.endUnwanted()).toBe(0);
 });
 
-test('the processor is not called to end what has ended', async () => {
+test('the processor is not called to end a subscription that has ended', async () => {
   const { opened } = await subscriber();
   await settle(subscribed(opened, later(30), later(30), { state: 'ended' }), refunded(opened, 1900));
   clock.advance(5 * 60_000);

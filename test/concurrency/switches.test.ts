@@ -21,7 +21,7 @@ const blind = await startTwoProcesses({
 const via = (address: string): LightOptions => ({ headers: { 'x-forwarded-for': address } });
 const [VPN, HOME] = [via('203.0.113.7'), via('198.51.100.7')];
 
-/** Sets a switch at one process, and walks at the other at once; then the other way round. */
+/** Sets a switch at one process and walks at the other, then the reverse. */
 async function expectAtOnce(
   journey: Journey,
   changes: object,
@@ -37,7 +37,7 @@ async function expectAtOnce(
   }
 }
 
-describe('a switch that one process sets is in force on the next request to the other', () => {
+describe('a switch that one process sets takes effect on the next request to the other', () => {
   const paused = 'APPLICATION_PAUSED';
   const inactive = 'APPLICATION_INACTIVE';
 
@@ -52,7 +52,7 @@ describe('a switch that one process sets is in force on the next request to the 
     await expectPauseOfSessions(journey);
   });
 
-  /** While it is paused, the other switch alone decides. */
+  /** While it is paused, only the other switch matters. */
   async function expectPauseOfSessions(journey: Journey): Promise<void> {
     for (let round = 0; round < 4; round += 1) {
       await journey.patch(round, { pause_sessions: true });
@@ -79,7 +79,7 @@ describe('a switch that one process sets is in force on the next request to the 
         [journey.owner.username, `${years} years`],
       );
     const expired = 'SUBSCRIPTION_EXPIRED';
-    // The user is subscribed: nothing changes for them.
+    // The user has a subscription, so nothing changes for them.
     await expectAtOnce(journey, { require_subscription: true }, ALL_OK, { require_subscription: false });
     for (let round = 0; round < 4; round += 1) {
       await journey.patch(round, { require_subscription: true });
@@ -148,7 +148,7 @@ describe('a switch that one process sets is in force on the next request to the 
       expect(await unsigned(round + 1)).toEqual([required, required, 'SESSION_INVALID', required]);
       const logout = { app_id, session_token: session.token };
       expect((await two.client(round + 1).post('/api/v2/client/logout', logout)).code).toBe(required);
-      // verify-session of v1 takes no signature.
+      // verify-session of v1 accepts no signature.
       expect(await journey.walk(round + 1), 'signed').toEqual({ ...ALL_OK, verify: required });
       await journey.patch(round + 1, { require_signatures: false });
       expect(await unsigned(round)).toEqual(lax);
@@ -171,12 +171,12 @@ describe('a switch that one process sets is in force on the next request to the 
     for (const address of ['203.0.114.1', '202.255.255.255', '2001:db8:bae::1', '203.0.113.9, 198.51.100.1'])
       expect((await journey.step('verifyV2', 1, via(address))).status, address).toBe(200);
     for (const turn of [0, 1]) expect(await journey.walk(turn, HOME)).toEqual(ALL_OK);
-    // From a socket that is no proxy the header says nothing.
+    // The header is ignored unless it comes from a proxy.
     const spoofed = await journey.step('verify', 0, { ...VPN, from: '127.0.0.2' });
     expect(spoofed.status).toBe(200);
   });
 
-  test('vpn_fail_closed, where the list cannot be read', async () => {
+  test('vpn_fail_closed, if the list cannot be read', async () => {
     const journey = await newJourney(blind);
     const blocked = Object.fromEntries(Object.keys(ALL_OK).map((step) => [step, 'VPN_BLOCKED'])) as Outcome;
     for (const from of [VPN, HOME]) {
@@ -202,7 +202,7 @@ describe('a change while logins wait for it', () => {
     { changes: { paused: true }, code: 'APPLICATION_PAUSED' },
     { changes: { status: 'disabled' }, code: 'APPLICATION_INACTIVE' },
     { changes: { block_vpn: true }, code: 'VPN_BLOCKED' },
-  ])('$changes: what waits behind it is refused', async ({ changes, code }) => {
+  ])('$changes: waiting logins are refused', async ({ changes, code }) => {
     const journey = await newJourney(two);
     const { app_id } = journey.app;
     const waiting = async () => {
@@ -226,7 +226,7 @@ describe('a change while logins wait for it', () => {
       'select count(*)::int as n from sessions where app_id = $1 and ended_at is null',
       [app_id],
     );
-    // The one of before.
+    // The session from before the change.
     expect(row!.n).toBe(1);
   });
 });

@@ -13,14 +13,14 @@ export interface TwoProcesses {
   readonly clients: readonly [LightClient, LightClient];
   /** The clients of both processes alternately. */
   readonly client: (turn: number) => LightClient;
-  /** Queries the database directly, for what no operation shows. */
+  /** Queries the database directly, for what no operation returns. */
   readonly sql: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
 }
 
 /**
- * Two real processes of the service on one database, for the calling test file.
- * @param settings of both, besides those that every test gives
- * @param Client `LightClient` where a 503 is what is tested; else a busy machine is waited for
+ * Two processes of the service on one database, for the calling test file.
+ * @param settings additional settings of both
+ * @param Client `LightClient` to test 503. The default retries on a busy machine
  */
 export async function startTwoProcesses(
   settings: Record<string, string> = {},
@@ -30,7 +30,7 @@ export async function startTwoProcesses(
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   atFileEnd(async () => {
-    // The service reports a deadlock as being busy, which a patient client does not see.
+    // The service reports a deadlock as a 503, which a patient client retries.
     const { rows } = await database.query<{ deadlocks: number }>(
       'select deadlocks::int from pg_stat_database where datname = current_database()',
     );
@@ -60,7 +60,7 @@ export async function startTwoProcesses(
 }
 
 /**
- * Copies a user under other names, straight in the database: a registration costs a password hash each.
+ * Copies a user under other names in the database, because a registration costs a password hash each.
  * @returns the names
  */
 export async function copyUser(

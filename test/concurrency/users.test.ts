@@ -20,7 +20,7 @@ async function seats({ app_id: appId }: App): Promise<{ counted: number; rows: n
   return row!;
 }
 
-/** Puts the application's developer on a plan of so many users an application. */
+/** Puts the application's developer on a plan with a limit of users. */
 async function limitUsers({ app_id }: App, amount: number): Promise<void> {
   const plan = unique('plan');
   await sql('insert into plans (plan_id, name, max_apps, max_users_per_app) values ($1, $1, 25, $2)', [
@@ -33,14 +33,14 @@ async function limitUsers({ app_id }: App, amount: number): Promise<void> {
   );
 }
 
-test('50 resets at once over two processes: one, and sessions that began before it are gone', async () => {
+test('50 resets at once over two processes: one succeeds, and earlier sessions are ended', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   await api.login(app.with(user));
   const body = { app_id: app.app_id, username: user.username, password: user.password };
   const responses = await Promise.all(
     Array.from({ length: 50 }, async (_, turn) => {
-      // Only a full queue of passwords is tried again.
+      // Only a full queue of passwords is retried.
       for (;;) {
         const response = await client(turn).post('/api/v2/client/reset-hwid', body);
         if (response.code !== 'TOO_MANY_REQUESTS') return response;
@@ -101,11 +101,11 @@ test('creations, imports, registrations and deletions at once: never above the p
   ).toEqual([]);
   const { counted, rows } = await seats(app);
   expect(counted).toBe(rows);
-  // All seats that are left are taken, and not one more.
+  // All remaining seats are used, and no more.
   const rest = await Promise.all(Array.from({ length: 40 }, (_, turn) => create(turn)));
   expect(rest.filter(({ status }) => status === 201)).toHaveLength(30 - rows);
   expect(await seats(app)).toEqual({ counted: 30, rows: 30 });
-  // Imports are whole or not at all.
+  // Imports succeed completely or not at all.
   const [moved] = await sql<{ n: number }>(
     `select count(*)::int as n from users where app_id = $1 and username like 'moved-%'`,
     [app.app_id],
@@ -113,7 +113,7 @@ test('creations, imports, registrations and deletions at once: never above the p
   expect(moved!.n % 4).toBe(0);
 });
 
-test('one file imported into one application by both processes at once comes in once', async () => {
+test('a file that both processes import concurrently is imported once', async () => {
   const app = await newApp(api);
   const text = `username\n${Array.from({ length: 500 }, (_, n) => `user ${n}`).join('\n')}`;
   const headers = { 'content-type': 'text/csv' };
@@ -126,7 +126,7 @@ test('one file imported into one application by both processes at once comes in 
   expect(await seats(app)).toEqual({ counted: 500, rows: 500 });
 });
 
-test('bans and logins at once: after the response of a ban no user is logged in', async () => {
+test('bans and logins at once: after the response to a ban, no user is logged in', async () => {
   const app = await newApp(api);
   for (let round = 0; round < 5; round += 1) {
     const user = await registered(api, app);
@@ -156,7 +156,7 @@ test('bans and logins at once: after the response of a ban no user is logged in'
   }
 });
 
-test('new passwords and logins with the old one at once: no session of the old one outlives the response', async () => {
+test('password changes and logins at once: no session of the old password outlives the response', async () => {
   const app = await newApp(api);
   for (let round = 0; round < 5; round += 1) {
     const user = await registered(api, app);

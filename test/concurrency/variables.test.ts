@@ -6,7 +6,7 @@ import { startTwoProcesses } from './two-processes.ts';
 const { services, client, sql } = await startTwoProcesses();
 const { api } = services[0];
 
-test('1000 variables are 1000, however many are set at the same time on two processes', async () => {
+test('the limit of 1000 variables holds with concurrent requests to two processes', async () => {
   const app = await newApp(api);
   await sql(
     `insert into variables (variable_id, app_id, name, value, bytes, visibility, created_at, updated_at)
@@ -28,7 +28,7 @@ test('1000 variables are 1000, however many are set at the same time on two proc
   expect(rows).toEqual([{ n: 1000 }]);
 });
 
-test('256 KiB of a user are 256 KiB', async () => {
+test('the limit of 256 KiB for a user holds', async () => {
   const app = await newApp(api);
   const { user } = await newSession(api, app);
   const path = `/api/v2/dev/apps/${app.app_id}/users/${user!.id}/variables`;
@@ -39,7 +39,7 @@ test('256 KiB of a user are 256 KiB', async () => {
   expect(tally(responses)).toEqual({ 200: 8, '403 QUOTA_EXCEEDED': 16 });
 });
 
-test('of 30 settings of one name the last holds, with one row, and an event for each', async () => {
+test('of 30 concurrent writes of one name, the last one remains, with one row and an event for each', async () => {
   const app = await newApp(api);
   const path = `/api/v2/dev/apps/${app.app_id}/variables/one`;
   const responses = await Promise.all(
