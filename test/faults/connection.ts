@@ -8,10 +8,10 @@ export interface RawResponse {
   readonly text: string;
 }
 
-/** One TCP connection to the service, on which nothing is sent again behind the test's back. */
+/** A TCP connection to the service that never repeats a request by itself. */
 export class Connection {
   readonly socket: Socket;
-  /** How many requests got a response on it. */
+  /** The number of requests with a response. */
   received = 0;
   #buffer = Buffer.alloc(0);
   #over: string | undefined;
@@ -33,7 +33,7 @@ export class Connection {
     socket.on('close', () => end('closed'));
   }
 
-  /** @throws the system's error, such as ECONNREFUSED */
+  /** @throws the error of the system, such as ECONNREFUSED */
   static async open(baseUrl: string): Promise<Connection> {
     const { hostname, port } = new URL(baseUrl);
     const socket = connect(Number(port), hostname);
@@ -41,7 +41,7 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Why the connection ended; undefined while it is open. */
+  /** Why the connection ended, undefined while it is open. */
   get over(): string | undefined {
     return this.#over;
   }
@@ -50,7 +50,7 @@ export class Connection {
     this.socket.write(text);
   }
 
-  /** The next response. @throws Error that says how the connection ended before it was complete */
+  /** The next response. @throws Error with the reason if the connection ended before it was complete */
   async response(): Promise<RawResponse> {
     for (;;) {
       const response = this.#take();
@@ -85,7 +85,7 @@ export class Connection {
   }
 }
 
-/** A whole POST request as it goes over the wire. */
+/** A complete POST request. */
 export function requestText(path: string, body: object): string {
   const payload = JSON.stringify(body);
   return (

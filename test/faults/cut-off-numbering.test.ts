@@ -5,7 +5,7 @@ import { typeParsers } from '../../src/platform/database/type-parsers.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-/** Sessions without any limit of their own, as a pooler may give them. */
+/** Sessions without limits of their own, as a pooler may open them. */
 const connectionString = await createTestDatabase();
 const knex = createKnex({
   client: 'pg',
@@ -14,12 +14,12 @@ const knex = createKnex({
 });
 atFileEnd(() => knex.destroy());
 
-test('a node that is cut off while it numbers events holds up the others for seconds only', async () => {
+test('a node that loses its network while it numbers events delays the others for seconds only', async () => {
   const cutOff = await knex.transaction();
   expect(await tryLockPosition(cutOff, 'log')).toBe(0);
   const held = () => knex.transaction((trx) => tryLockPosition(trx, 'log'));
   expect(await held()).toBeUndefined();
-  // By the database's own time: nothing of the one that is cut off helps.
+  // Only the database's own timeouts end it: the lost node does nothing.
   await expect.poll(held, { timeout: 20_000, interval: 100 }).toBe(0);
   await cutOff.rollback().catch(() => {});
 }, 30_000);

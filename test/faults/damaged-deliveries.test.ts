@@ -20,7 +20,7 @@ async function countOf(from: string): Promise<string | undefined> {
   return new RegExp(`^latchkey_set_aside_events\\{from="${from}"\\} (\\d+)$`, 'm').exec(text)?.[1];
 }
 
-test('an endpoint whose secret is damaged gets its deliveries later, as after any failure', async () => {
+test('an endpoint whose secret is damaged gets its deliveries later, like after any failure', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const [receiver, others] = [await startReceiver(), await startReceiver()];
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['license.created']);
@@ -83,7 +83,7 @@ test('a security event that cannot be sent is set aside and counted, and sent wh
   await publishRevocation(service, other);
   await expect.poll(() => others.received.length).toBe(1);
 
-  // As docs/operating.md says.
+  // As documented in docs/operating.md.
   await knex('security_event_receivers').where({ receiver_id }).update({ url: receiver.url });
   await knex('security_event_deliveries').whereNotNull('fault').update({ fault: null });
   await expect.poll(() => agentsOf(receiver.received)).toEqual([agentId]);

@@ -2,7 +2,7 @@ import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { freePort } from '../support/free-port.ts';
 
-/** A proxy between the service and its database, which fails as networks do. */
+/** A proxy between the service and its database that simulates network failures. */
 export class DatabaseProxy {
   readonly port: number;
   readonly #target: string;
@@ -21,14 +21,14 @@ export class DatabaseProxy {
 
   /** @param target the path of the database's Unix socket */
   static async open(target: string): Promise<DatabaseProxy> {
-    // No client must get it while we refuse.
+    // The port must stay reserved while the proxy refuses connections.
     const port = await freePort();
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new DatabaseProxy(server, port, target);
   }
 
-  /** Accepts connections without a response; on open ones no more data arrives. */
+  /** Accepts connections without a response. Open connections receive no more data. */
   hang(): void {
     this.#silent = true;
   }
@@ -47,7 +47,7 @@ export class DatabaseProxy {
     this.#server = undefined;
   }
 
-  /** Ends every connection without a word. */
+  /** Resets every connection. */
   cut(): void {
     for (const socket of this.#clients) socket.resetAndDestroy();
   }
@@ -84,7 +84,7 @@ export class DatabaseProxy {
 
   #pass(deliver: () => void): void {
     if (this.#silent) this.#held.push(deliver);
-    // Timers of one length end in their order.
+    // Timers with the same delay fire in order.
     else if (this.#delayMs > 0) setTimeout(deliver, this.#delayMs);
     else deliver();
   }

@@ -14,10 +14,10 @@ import {
 import { Connection, requestText } from './connection.ts';
 
 const VERIFY = '/api/v1/client/verify-session';
-/** After 10 s the service itself gives up, with code 1: what ends with code 0 was in time, however late we see it. */
+/** After 10 s the service exits with code 1, so code 0 means that it ended in time, however late the test sees it. */
 const EXIT_WITHIN_MS = 20_000;
 
-/** Processes that start, serve and end, several at once. */
+/** Timeout for processes that start, serve and end concurrently. */
 const PATIENCE_MS = 120_000;
 
 const environment = {
@@ -28,20 +28,20 @@ const environment = {
 
 interface Load {
   responses: number;
-  /** Requests on a connection that had served before and was not announced to close. */
+  /** Failed requests on a connection that had served before and was not announced to close. */
   brokenKept: string[];
-  /** Requests on a connection that was just opened. */
+  /** Failed requests on a new connection. */
   brokenNew: string[];
-  /** Connections that were opened after the signal and not accepted. */
+  /** Connections after the signal that were not accepted. */
   refused: number;
   /** Whether the signal has been sent. */
   ending: boolean;
 }
 
 /**
- * A client that never stops: on kept connections until the server announces that it closes, otherwise each request on
- * a new one. Ends when connections are refused: also one that the kernel takes between the service's last look and the
- * end of its listening is reset, which no program can prevent.
+ * A client that never stops: it keeps connections until the server announces that it closes, or opens one for each
+ * request. It ends when connections are refused. The kernel may reset a connection between the service's last accept
+ * and the end of listening, which no program can prevent.
  */
 async function keepSending(
   baseUrl: string,
@@ -57,7 +57,7 @@ async function keepSending(
       connection = await Connection.open(baseUrl);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Refused, or reset before it was open for us: a kernel may have it in its queue when the listener closes.
+      // Refused, or reset before it was established: the kernel may have queued it when the listener closed.
       if (code === 'ECONNREFUSED' || code === 'ECONNRESET') load.refused += 1;
       else load.brokenNew.push(`connect: ${code}`);
       return;
@@ -85,8 +85,8 @@ async function keepSending(
 }
 
 /**
- * Sends logins over kept connections, and returns when the service has begun with them.
- * @returns the responses, by status; a broken connection counts by its reason
+ * Sends logins over kept connections, and returns when the service has started with them.
+ * @returns the number of responses by status. Broken connections count by their reason
  */
 async function loginsUnderWay(
   baseUrl: string,
@@ -101,7 +101,7 @@ async function loginsUnderWay(
       (error: Error) => error.message,
     ),
   );
-  // A hash takes 20 ms and there is one at a time.
+  // A hash takes 20 ms, and one is computed at a time.
   await delay(60);
   return async () => {
     const counts: Record<string, number> = {};
@@ -120,7 +120,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', { timeout: PATIEN
     const load: Load = { responses: 0, brokenKept: [], brokenNew: [], refused: 0, ending: false };
     const clients = [
       ...Array.from({ length: 16 }, () => keepSending(api.baseUrl, text, true, load, 0)),
-      // Ones that pause between requests, shorter than any server waits.
+      // Connections with pauses between requests that are shorter than any keep-alive timeout.
       ...Array.from({ length: 16 }, (_, n) => keepSending(api.baseUrl, text, true, load, 40 * (n + 1))),
       ...Array.from({ length: 8 }, () => keepSending(api.baseUrl, text, false, load, 0)),
     ];
@@ -147,7 +147,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s under load', { timeout: PATIEN
 });
 
 test(
-  'a connection that was established before SIGTERM is served, also when the service had no time to accept it',
+  'a connection that was established before SIGTERM is served, even if the service had no time to accept it',
   { timeout: PATIENCE_MS },
   async () => {
     const service = await spawnService(environment);
@@ -155,7 +155,7 @@ test(
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     const text = requestText(VERIFY, { app_id: app.app_id, token });
-    // Stopped, it cannot accept: the system does, as it does for a service that is busy for a moment.
+    // A suspended service cannot accept, but the system does, like for a busy service.
     service.child.kill('SIGSTOP');
     const connections = await Promise.all(Array.from({ length: 30 }, () => Connection.open(api.baseUrl)));
     for (const connection of connections) connection.write(text);
@@ -175,7 +175,7 @@ test(
 );
 
 test.concurrent(
-  'a request that is half sent when SIGTERM comes gets a response',
+  'a request that is sent in part when SIGTERM arrives gets a response',
   { timeout: PATIENCE_MS },
   async ({ onTestFinished }) => {
     const service = await spawnService(environment, onTestFinished);
@@ -192,7 +192,7 @@ test.concurrent(
     await delay(50);
     const began = performance.now();
     const ended = service.end('SIGTERM');
-    // A kept connection that has been idle until now may still bring a request, for 1.5 s after the latest one.
+    // An idle connection can still send a request for 1.5 s after the last one.
     await delay(500);
     used!.write(text);
     await delay(500);
@@ -253,7 +253,7 @@ describe('with the embedded database', { timeout: PATIENCE_MS }, () => {
   );
 
   test.concurrent(
-    'a connection that was opened and never used does not keep it from ending in time',
+    'a connection that was opened and never used does not delay its end',
     async ({ onTestFinished }) => {
       const dataDir = await temporaryDataDir(onTestFinished);
       const service = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' }, onTestFinished);
@@ -273,7 +273,7 @@ describe('with the embedded database', { timeout: PATIENCE_MS }, () => {
     },
   );
 
-  test('SIGTERM at any moment of the start ends it, and the next start works', async () => {
+  test('SIGTERM at any time during the start ends it, and the next start works', async () => {
     const dataDir = await temporaryDataDir();
     const ends: string[] = [];
     for (const ms of [350, 650, 900, 1_200, 1_600]) {
@@ -283,7 +283,7 @@ describe('with the embedded database', { timeout: PATIENCE_MS }, () => {
       const code = await starting.end('SIGTERM');
       const { stderr } = starting.output();
       ends.push(`${ms}: ${code ?? starting.child.signalCode}`);
-      // Before the program has had a chance to listen to signals, the signal itself ends it.
+      // Before the program handles signals, the signal itself ends it.
       if (code === null) expect(starting.child.signalCode, ends.join()).toBe('SIGTERM');
       else expect({ code, stderr }, ends.join()).toEqual({ code: 0, stderr: '' });
       expect(performance.now() - began).toBeLessThan(EXIT_WITHIN_MS);

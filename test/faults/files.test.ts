@@ -29,7 +29,7 @@ const { services, sql, databaseUrl } = await startTwoProcesses(settings);
 const [{ api }, second] = services;
 const contents = () => readdir(join(dataDir, 'files'));
 
-/** Begins an upload; the caller sends the content. */
+/** Starts an upload. The caller sends the content. */
 function beginUpload(
   service: Pick<ServiceProcess, 'api'>,
   app: App,
@@ -46,7 +46,7 @@ function beginUpload(
   });
 }
 
-test('what one process stores, the other one gives', async () => {
+test('files of one process can be downloaded from the other', async () => {
   const app = await newApp(api);
   const content = newContent(300_000);
   await upload(api, app, 'a', content);
@@ -54,7 +54,7 @@ test('what one process stores, the other one gives', async () => {
   expect(got.content.equals(content)).toBe(true);
 });
 
-test('of uploads of one name at the same time one holds, whole; readers never see anything else', async () => {
+test('of concurrent uploads with one name, one is stored, and readers never see a mix', async () => {
   const app = await newApp(api);
   const all = Array.from({ length: 12 }, (_, n) => newContent(200_000 + n));
   const known = new Set(all.map((content) => sha256(content)));
@@ -83,7 +83,7 @@ test('of uploads of one name at the same time one holds, whole; readers never se
   expect([rows.length, needless.length]).toEqual([1, 12]);
 });
 
-test('a new name at the same time is one file', async () => {
+test('concurrent uploads of a new name create one file', async () => {
   const app = await newApp(api);
   const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) => putFile(services[n % 2]!.api, app, 'new', newContent(1000))),
@@ -93,7 +93,7 @@ test('a new name at the same time is one file', async () => {
 });
 
 test(
-  'kill -9 in the middle of an upload: nothing of it is seen, and what is left is cleared away',
+  'kill -9 in the middle of an upload: it is not visible, and its data are deleted',
   { timeout: PATIENCE_MS },
   async () => {
     const app = await newApp(api);
@@ -113,11 +113,11 @@ test(
     expect((await download(api, downloadOf(app, 'b'))).status).toBe(404);
     await upload(api, app, 'b', content);
 
-    // A node a day later.
+    // A node one day later.
     const later = await startTestService({ ...settings, DATABASE_URL: databaseUrl });
     const real = Date.now() - later.clock.now().getTime();
     later.clock.advance(real + DAY);
-    // Its own housekeeping may be at some of them.
+    // Its housekeeping may already be deleting some of them.
     await expect
       .poll(async () => {
         await later.services.files.clearContents();
@@ -129,48 +129,52 @@ test(
   },
 );
 
-test('files of 60 MB go in and out without being held in memory', { timeout: PATIENCE_MS }, async () => {
-  const app = await newApp(api);
-  const samplesFile = join(await temporaryFolder(), 'samples');
-  const service = await spawnService({
-    ...settings,
-    DATABASE_URL: databaseUrl,
-    NODE_OPTIONS: `--import=${fileURLToPath(new URL('memory-probe.ts', import.meta.url))}`,
-    MEMORY_PROBE: samplesFile,
-  });
-  /** The most memory in use, in MiB, in any sample that is not forgotten. */
-  const mostInUse = async () => {
-    const samples = () => readFileSync(samplesFile, 'utf8').split('\n').filter(Boolean).map(Number);
-    await expect.poll(samples).not.toEqual([]);
-    return Math.max(...samples()) / MIB;
-  };
-  const forgetSamples = () => writeFileSync(samplesFile, '');
-  const piece = randomBytes(MIB);
-  const transfer = async (name: string, mebibytes: number) => {
-    const sent = beginUpload(service, app, name);
-    const pending = once(sent, 'response') as Promise<[IncomingMessage]>;
-    const hash = createHash('sha256');
-    for (let n = 0; n < mebibytes; n += 1) {
-      hash.update(piece);
-      if (!sent.write(piece)) await once(sent, 'drain');
-    }
-    sent.end();
-    const [response] = await pending;
-    response.resume();
-    expect(response.statusCode).toBe(200);
-    const received = createHash('sha256');
-    const { body } = await fetch(service.api.baseUrl + downloadOf(app, name));
-    for await (const part of body!) received.update(part);
-    expect(received.digest('hex')).toBe(hash.digest('hex'));
-  };
-  await transfer('warm', 10);
-  forgetSamples();
-  const before = await mostInUse();
-  forgetSamples();
-  await transfer('large', 60);
-  await Promise.all(['b', 'c', 'd'].map((name) => transfer(name, 60)));
-  expect((await mostInUse()) - before).toBeLessThan(16);
-});
+test(
+  'files of 60 MB are uploaded and downloaded without being held in memory',
+  { timeout: PATIENCE_MS },
+  async () => {
+    const app = await newApp(api);
+    const samplesFile = join(await temporaryFolder(), 'samples');
+    const service = await spawnService({
+      ...settings,
+      DATABASE_URL: databaseUrl,
+      NODE_OPTIONS: `--import=${fileURLToPath(new URL('memory-probe.ts', import.meta.url))}`,
+      MEMORY_PROBE: samplesFile,
+    });
+    /** The most memory in use, in MiB, in any kept sample. */
+    const mostInUse = async () => {
+      const samples = () => readFileSync(samplesFile, 'utf8').split('\n').filter(Boolean).map(Number);
+      await expect.poll(samples).not.toEqual([]);
+      return Math.max(...samples()) / MIB;
+    };
+    const forgetSamples = () => writeFileSync(samplesFile, '');
+    const piece = randomBytes(MIB);
+    const transfer = async (name: string, mebibytes: number) => {
+      const sent = beginUpload(service, app, name);
+      const pending = once(sent, 'response') as Promise<[IncomingMessage]>;
+      const hash = createHash('sha256');
+      for (let n = 0; n < mebibytes; n += 1) {
+        hash.update(piece);
+        if (!sent.write(piece)) await once(sent, 'drain');
+      }
+      sent.end();
+      const [response] = await pending;
+      response.resume();
+      expect(response.statusCode).toBe(200);
+      const received = createHash('sha256');
+      const { body } = await fetch(service.api.baseUrl + downloadOf(app, name));
+      for await (const part of body!) received.update(part);
+      expect(received.digest('hex')).toBe(hash.digest('hex'));
+    };
+    await transfer('warm', 10);
+    forgetSamples();
+    const before = await mostInUse();
+    forgetSamples();
+    await transfer('large', 60);
+    await Promise.all(['b', 'c', 'd'].map((name) => transfer(name, 60)));
+    expect((await mostInUse()) - before).toBeLessThan(16);
+  },
+);
 
 test('SIGTERM: downloads and uploads in progress are finished', { timeout: PATIENCE_MS }, async () => {
   const app = await newApp(api);
@@ -187,7 +191,7 @@ test('SIGTERM: downloads and uploads in progress are finished', { timeout: PATIE
   sent.write('12345');
   await expect.poll(async () => (await contents()).length).toBe(before + 1);
   const ended = service.end('SIGTERM');
-  // The server has stopped listening: the drain has begun.
+  // The server no longer listens, so it is draining.
   await expect
     .poll(() =>
       fetch(`${service.api.baseUrl}/health`).then(
@@ -205,14 +209,14 @@ test('SIGTERM: downloads and uploads in progress are finished', { timeout: PATIE
   expect((await download(api, downloadOf(app, 'b'))).content.toString()).toBe('1234567890');
 });
 
-test('SIGTERM: a download that never ends does not keep the process', { timeout: PATIENCE_MS }, async () => {
+test('SIGTERM: a download that never ends does not delay the exit', { timeout: PATIENCE_MS }, async () => {
   const app = await newApp(api);
   const service = await spawnService({ ...settings, DATABASE_URL: databaseUrl });
   await upload(service.api, app, 'a', newContent(40 * MIB));
   const sent = request(service.api.baseUrl + downloadOf(app, 'a')).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   response.on('error', () => {});
-  // Code 0: it has ended by itself, before the 10 s after which it would give up.
+  // Code 0: it ended by itself before the 10 s after which it would exit with 1.
   expect(await service.end('SIGTERM')).toBe(0);
   response.destroy();
 });

@@ -20,7 +20,7 @@ const OF_EACH = 12;
 const stripe = await startStripeAlone(systemClock);
 const { says, server, settings } = stripe;
 
-/** What happened to a payment at Stripe, and what its payer has because of that. */
+/** What happened to a payment at Stripe, and the payer's resulting quotas. */
 interface Purchase {
   readonly events: readonly SignedEvent[];
   readonly packs: number;
@@ -28,8 +28,8 @@ interface Purchase {
 }
 
 /**
- * Sends events as Stripe does, in any order, until the service is gone.
- * @param acknowledged gets those that were taken @returns those that were not
+ * Sends events like Stripe, in any order, until the service is killed.
+ * @param acknowledged receives accepted events @returns the others
  */
 async function deliver(
   baseUrl: string,
@@ -67,7 +67,7 @@ async function deliver(
 }
 
 test(
-  'kill -9 while events of payments come: what was acknowledged is there, and nothing is granted twice',
+  'kill -9 while payment events arrive: acknowledged ones are not lost, and nothing is granted twice',
   { timeout: 180_000 },
   async () => {
     const dataDir = await temporaryDataDir(atFileEnd);
@@ -99,7 +99,7 @@ test(
       const session = sessionOf(await openCheckout(api, developer, plan));
       const events = [...(await says.paid(session))];
       const payment: string = server.world.things.get(session)!['payment_intent'];
-      // Half of some payments is refunded.
+      // Half of some payments are refunded.
       const half = turn % 3 === 0;
       if (half) events.push(...(await says.refunded(payment, plan === pack ? 500 : 2_500)));
       const part = half ? 0.5 : 1;
@@ -115,7 +115,7 @@ test(
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = acknowledged.length;
       const fresh = purchases.slice(round * OF_EACH * 2, (round + 1) * OF_EACH * 2);
-      // What was not acknowledged comes again, and some of what was.
+      // Events that were not acknowledged are sent again, and some that were.
       const again = shuffled(acknowledged).slice(0, 10);
       const all = [...waiting, ...again, ...fresh.flatMap(({ events }) => events)];
       const delivering = deliver(service.api.baseUrl, all, acknowledged);
@@ -151,7 +151,7 @@ test(
   },
 );
 
-/** What is there sums, and has everything that was acknowledged and nothing besides what was paid. */
+/** The books are consistent, contain everything that was acknowledged, and nothing that was not paid. */
 async function expectBooks(
   dataDir: string,
   purchases: readonly Purchase[],
@@ -190,7 +190,7 @@ async function expectBooks(
     const taken = new Set(known.map(({ notice_id }) => notice_id));
     const idOf = ({ body }: SignedEvent) => (JSON.parse(body.toString()) as { id: string }).id;
     expect(acknowledged.map(idOf).filter((id) => !taken.has(id))).toEqual([]);
-    // A known payment has been granted, less its known refunds.
+    // A known payment is granted, less its known refunds.
     const complete = purchases.filter(({ events }) => taken.has(idOf(events[0]!)));
     expect(found['invoices']).toBe(complete.length);
     const due = (of: 'packs' | 'balance') =>

@@ -14,8 +14,8 @@ interface Order {
   readonly amount: number;
 }
 
-/** What the reseller knows, and the requests that got no response. */
-interface Told {
+/** What the reseller received, and the requests without a response. */
+interface Received {
   readonly keys: Map<string, Order>;
   readonly responses: Map<Order, unknown>;
   readonly withoutResponse: Order[];
@@ -23,8 +23,8 @@ interface Told {
 
 const wish = ({ app_id }: App, { amount }: Order) => ({ app_id, tier: 'Pro', duration_days: 30, amount });
 
-/** Buys until the service is gone. */
-async function burst(baseUrl: string, app: App, { token }: TestReseller, told: Told): Promise<void> {
+/** Buys until the service is killed. */
+async function burst(baseUrl: string, app: App, { token }: TestReseller, received: Received): Promise<void> {
   const client = new LightClient(baseUrl);
   let gone = false;
   const worker = async () => {
@@ -34,20 +34,20 @@ async function burst(baseUrl: string, app: App, { token }: TestReseller, told: T
       try {
         const { status, body } = await client.post(BUY, wish(app, order), { token, headers });
         if (status === 201) {
-          told.responses.set(order, body);
+          received.responses.set(order, body);
           const made = body['licenses'] as { license_key: string }[];
-          for (const { license_key } of made) told.keys.set(license_key, order);
+          for (const { license_key } of made) received.keys.set(license_key, order);
         } else {
-          // Too slow, or gone already: then it may have happened or not.
+          // Too slow or already killed: the purchase may have happened or not.
           expect([429, 503]).toContain(status);
-          if (status === 503) told.withoutResponse.push(order);
+          if (status === 503) received.withoutResponse.push(order);
           await delay(randomInt(5, 20));
         }
       } catch (error) {
         gone = true;
         const { code = '' } = error as NodeJS.ErrnoException;
         if (!/ECONNRESET|ECONNREFUSED|EPIPE/.test(code)) throw error;
-        told.withoutResponse.push(order);
+        received.withoutResponse.push(order);
       }
     }
   };
@@ -78,12 +78,12 @@ test(
       commission_margin: 33.33,
       balance: 50_000,
     });
-    const told: Told = { keys: new Map(), responses: new Map(), withoutResponse: [] };
+    const received: Received = { keys: new Map(), responses: new Map(), withoutResponse: [] };
 
     for (let round = 0; round < 3; round += 1) {
-      const before = told.responses.size;
-      const bursting = burst(service.api.baseUrl, app, reseller, told);
-      await expect.poll(() => told.responses.size).toBeGreaterThan(before + 5);
+      const before = received.responses.size;
+      const bursting = burst(service.api.baseUrl, app, reseller, received);
+      await expect.poll(() => received.responses.size).toBeGreaterThan(before + 5);
       await delay(randomInt(20, 300));
       expect(await service.end('SIGKILL')).toBeNull();
       await bursting;
@@ -117,15 +117,15 @@ test(
           paid: found.keys * 7,
           spent: found.keys * 7,
         });
-        expect(found.keys).toBeGreaterThanOrEqual(told.keys.size);
-        const requested = told.withoutResponse.reduce((sum, { amount }) => sum + amount, 0);
-        expect(found.keys).toBeLessThanOrEqual(told.keys.size + requested);
+        expect(found.keys).toBeGreaterThanOrEqual(received.keys.size);
+        const requested = received.withoutResponse.reduce((sum, { amount }) => sum + amount, 0);
+        expect(found.keys).toBeLessThanOrEqual(received.keys.size + requested);
       } finally {
         await database.end();
       }
     }
 
-    // Every acknowledged key belongs to the reseller; unacknowledged requests can be repeated, with one effect in all.
+    // Acknowledged keys belong to the reseller. Requests without a response have one effect when repeated.
     const client = new LightClient(service.api.baseUrl);
     const again = async (order: Order) => {
       const headers = { 'idempotency-key': order.idempotencyKey };
@@ -133,12 +133,12 @@ test(
       expect(response.status).toBe(201);
       return response;
     };
-    for (const [order, body] of [...told.responses].slice(-10))
+    for (const [order, body] of [...received.responses].slice(-10))
       expect((await again(order)).body).toEqual(body);
-    for (const order of told.withoutResponse) {
+    for (const order of received.withoutResponse) {
       const { body } = await again(order);
       for (const { license_key } of body['licenses'] as { license_key: string }[])
-        told.keys.set(license_key, order);
+        received.keys.set(license_key, order);
     }
     const listed = new Set<string>();
     for (let cursor = ''; ;) {
@@ -148,11 +148,11 @@ test(
       if (body['next_cursor'] === null) break;
       cursor = String(body['next_cursor']);
     }
-    expect(listed).toEqual(new Set(told.keys.keys()));
+    expect(listed).toEqual(new Set(received.keys.keys()));
     expect(await service.end('SIGTERM')).toBe(0);
     console.log(
-      `${told.responses.size} generations of ${told.keys.size} keys acknowledged, ` +
-        `${told.withoutResponse.length} repeated`,
+      `${received.responses.size} generations of ${received.keys.size} keys acknowledged, ` +
+        `${received.withoutResponse.length} repeated`,
     );
   },
 );

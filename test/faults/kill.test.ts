@@ -13,22 +13,22 @@ import {
   type ServiceProcess,
 } from '../support/processes.ts';
 
-/** The assurance says 2 s on an idle machine; here others share it. */
+/** The documented maximum is 2 s on an idle machine. Other tests share this one. */
 const READY_WITHIN_MS = 30_000;
 const DAY_SECONDS = 86_400;
 
-/** What clients know, and the requests that got no response. */
+/** What clients received, and the requests without a response. */
 interface Ledger {
   readonly registered: Set<string>;
   readonly keyOfRegistration: Map<string, string>;
   readonly activated: Set<string>;
   readonly apps: Set<string>;
-  /** Signed requests whose nonce is spent. */
+  /** Signed requests whose nonce was spent. */
   readonly spent: ReturnType<typeof sign>[];
   readonly requested: { registrations: number; activations: number };
 }
 
-/** The database was too slow, or gone already: the change may have taken place or not, but wholly. */
+/** The database was too slow or already killed: the change may have happened or not, but completely. */
 const UNACKNOWLEDGED = 503;
 
 interface Scene {
@@ -56,12 +56,12 @@ async function prepare({ api }: ServiceProcess): Promise<Scene> {
   };
 }
 
-/** Registers, activates and creates until the service is gone. */
+/** Registers, activates and creates until the service is killed. */
 async function burst(baseUrl: string, scene: Scene): Promise<void> {
   const { app, username, keys, ledger } = scene;
   const client = new LightClient(baseUrl);
   let gone = false;
-  /** Works on and on until the connection breaks. */
+  /** Works until the connection breaks. */
   const worker = async (work: () => Promise<void>) => {
     while (!gone) {
       try {
@@ -75,7 +75,7 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
   };
   const register = async () => {
     const key = keys.pop();
-    // A fast machine has spent them all: the others continue.
+    // A fast machine has used all of them, and the others continue.
     if (key === undefined) return delay(20);
     const name = unique('user');
     ledger.requested.registrations += 1;
@@ -100,7 +100,7 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
     else if (response.status !== UNACKNOWLEDGED) expect(response.code).toBe('QUOTA_EXCEEDED');
     await delay(20);
   };
-  // A session that never was: the nonce is spent all the same.
+  // The session never existed, but the nonce is spent.
   const spend = async () => {
     const request = sign(app, { token: 'x'.repeat(22), nonce: newNonce() });
     const { text, headers } = request;
@@ -117,7 +117,7 @@ async function burst(baseUrl: string, scene: Scene): Promise<void> {
   ]);
 }
 
-/** Returns a moment after a burst has made progress. */
+/** Returns shortly after a burst has made progress. */
 async function underWay({ ledger: { registered, activated } }: Scene): Promise<void> {
   const [registrations, activations] = [registered.size + 2, activated.size + 2];
   const progress = () => [registered.size - registrations, activated.size - activations];
@@ -125,7 +125,7 @@ async function underWay({ ledger: { registered, activated } }: Scene): Promise<v
   await delay(randomInt(100, 700));
 }
 
-/** Everything that was acknowledged is there; everything else happened wholly or not at all. */
+/** Everything that was acknowledged exists. Everything else happened completely or not at all. */
 async function expectNothingLost(dataDir: string, service: ServiceProcess, scene: Scene): Promise<void> {
   const { app, ledger } = scene;
   const database = new pg.Client({ connectionString: await embeddedDatabaseUrl(dataDir) });
@@ -170,7 +170,7 @@ async function expectNothingLost(dataDir: string, service: ServiceProcess, scene
     expect(counted).toMatchObject({ users: users.length, orphans: 0, strays: 0 });
     expect(counted!.seats).toBe(counted!.apps);
 
-    // And by the operations: an acknowledged key is spent, an acknowledged user can log in.
+    // And with the operations: an acknowledged key is redeemed, an acknowledged user can log in.
     const client = new LightClient(service.api.baseUrl);
     for (const key of [...ledger.activated].slice(-5)) {
       const again = await client.activate(app.with({ username: scene.username, license_key: key }));

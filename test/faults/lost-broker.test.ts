@@ -7,7 +7,7 @@ import { newApp, newHwid, newNonce, newUser, unique, type App, type User } from 
 import { freePort } from '../support/free-port.ts';
 import { spawnService } from '../support/processes.ts';
 
-/** The promise is 2 s: here others share the machine, and a call that does not give up would hang forever. */
+/** The documented maximum is 2 s. Other tests share the machine, and a call without a timeout would hang forever. */
 const RESPONSE_WITHIN_MS = 15_000;
 
 const port = await freePort();
@@ -49,7 +49,7 @@ function expectBrokerNamed(response: LightResponse): void {
   expect(response.ms).toBeLessThan(RESPONSE_WITHIN_MS);
 }
 
-/** A user's way through the service, and what a developer does meanwhile. */
+/** The requests of a user, and of a developer at the same time. */
 async function expectEverythingWorks(): Promise<void> {
   const [key, another] = await app.keys(2);
   const login = await client.signed('login', app, { ...owner, nonce: newNonce() });
@@ -86,7 +86,7 @@ test('the service starts without its broker, works without it, and reports it', 
   for (let n = 0; n < 3; n += 1) expectBrokerNamed(await health());
 });
 
-test('once the broker is there the service is well, and not when it is gone again', async () => {
+test('the service is operational once the broker is available, and not when it is lost again', async () => {
   const first = await broker();
   await expect.poll(async () => (await health()).status).toBe(200);
   await expectEverythingWorks();
@@ -98,7 +98,7 @@ test('once the broker is there the service is well, and not when it is gone agai
   await expect.poll(async () => (await health()).status).toBe(200);
 });
 
-test('a broker that takes everything and never responds is not operational, and no request waits for it', async () => {
+test('a broker that accepts everything and never responds is not operational, but delays no request', async () => {
   const silent = await broker();
   await expect.poll(async () => (await health()).status).toBe(200);
   silent.hang();

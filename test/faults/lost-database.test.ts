@@ -21,10 +21,10 @@ import {
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 
-/** The promises are 2 s: here others share the machine, and a call that does not give up would hang forever. */
+/** The documented maximums are 2 s. Other tests share the machine, and a call without a timeout would hang forever. */
 const RESPONSE_WITHIN_MS = 15_000;
 const RECOVERY_WITHIN_MS = 20_000;
-/** Several outages one after the other, each as long as it may be. */
+/** Several outages one after another, each of the longest duration. */
 const PATIENCE_MS = 120_000;
 
 const UNKNOWN_KEY = '00000-00000-00000-00000-00000';
@@ -40,7 +40,7 @@ afterAll(() => server.stop());
 const { host, user } = server.connection;
 const proxy = await DatabaseProxy.open(join(host, '.s.PGSQL.5432'));
 afterAll(() => proxy.close());
-// Not a superuser, as it should be in operation: limits do not bind those.
+// Not a superuser, like in operation, because connection limits do not apply to those.
 await sql('create role service login');
 await sql('alter database latchkey owner to service');
 const service = await spawnService(
@@ -106,7 +106,7 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightRespo
       client.post('/api/v2/client/verify-session', { app_id: app.app_id, token, nonce: newNonce() }),
     'v2 logout': () => client.signed('logout', app, { session_token: 'A'.repeat(22), nonce: newNonce() }),
     plans: () => client.call('GET', '/api/v1/client/plans'),
-    // They look nothing up, but are limited.
+    // They query nothing, but are rate limited.
     'sandbox, auth': () => client.post('/api/v1/sandbox/auth', { app_id: 'x', username: 'x', hwid: 'x' }),
     'sandbox, verify': () =>
       client.post('/api/v1/sandbox/verify-session', { app_id: 'x', token: 'no such token' }),
@@ -118,7 +118,7 @@ function everyOperation(bearer: string): Record<string, () => Promise<LightRespo
     'apps, create': call('POST', '/api/v2/dev/apps', { name: 'App' }),
     'app, get': call('GET', ofApp),
     'app, change': call('PATCH', ofApp, { hwid_lock: true }),
-    // A missing one: if its deletion succeeded, the tests below would lose theirs.
+    // A missing resource: if the deletion succeeded, later tests would lose theirs.
     'app, delete': call('DELETE', `/api/v2/dev/apps/app_${'0'.repeat(26)}`),
     'licenses, list': call('GET', `${ofApp}/licenses`),
     'licenses, create': call('POST', `${ofApp}/licenses`, { amount: 1, tier: 'Standard', duration_days: 1 }),
@@ -157,7 +157,7 @@ async function everythingIsUnavailable(): Promise<number> {
   return longest;
 }
 
-/** @returns after how many milliseconds every operation responds without a 5xx again */
+/** @returns the milliseconds until every operation responds without a 5xx again */
 async function recovery(): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -177,7 +177,7 @@ async function recovery(): Promise<number> {
   }
 }
 
-/** A load of verifications and activations that continues until it is stopped. */
+/** A load of verifications and activations that runs until it is stopped. */
 function startLoad(keys: string[]): {
   readonly responses: readonly LightResponse[];
   readonly redeemed: readonly string[];
@@ -213,7 +213,7 @@ function startLoad(keys: string[]): {
   };
 }
 
-/** Each response is a success or says that the service is unavailable, in time. */
+/** Each response is a success or reports that the service is unavailable, in time. */
 function expectOnlyUnavailable(responses: readonly LightResponse[]): void {
   const kinds = tally(responses);
   expect(Object.keys(kinds).filter((kind) => kind !== '200' && kind !== '503 SERVICE_UNAVAILABLE')).toEqual(
@@ -223,7 +223,7 @@ function expectOnlyUnavailable(responses: readonly LightResponse[]): void {
     expectUnavailable(response, 'under load');
 }
 
-/** Every acknowledged change exists, and every spent key gave its days. */
+/** Every acknowledged change exists, and every redeemed key added its days. */
 async function expectDaysOfKeys(acknowledged: readonly string[]): Promise<void> {
   const [row] = await sql<{ spent: number; days: number | null }>(
     `select (select count(*)::int from licenses where redeemed_by = u.user_id) as spent,
@@ -241,7 +241,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
     await Promise.all(Array.from({ length: 20 }, verify));
     letServerGoOn = stopServer(dataDir);
     const longest = await everythingIsUnavailable();
-    // Known to be unavailable: requests do not wait for it, or each of these would take seconds.
+    // The service knows that it is unavailable, so requests do not wait, or each of these would take seconds.
     const times: number[] = [];
     for (let n = 0; n < 5; n += 1) {
       const response = await verify();
@@ -254,7 +254,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
     console.log(`hang: responds within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
   });
 
-  test('is cut off without a word, likewise', async () => {
+  test('resets connections, likewise', async () => {
     proxy.hang();
     const longest = await everythingIsUnavailable();
     await proxy.goOn();
@@ -272,7 +272,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
 
   test.each([
     [
-      'takes no more connections',
+      'accepts no more connections',
       'alter database latchkey connection limit 0',
       'alter database latchkey connection limit -1',
     ],
@@ -281,12 +281,12 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
       'alter database latchkey allow_connections false',
       'alter database latchkey allow_connections true',
     ],
-    ['does not let this account in', 'alter role service nologin', 'alter role service login'],
+    ['does not admit this account', 'alter role service nologin', 'alter role service login'],
   ])('%s, likewise', async (_what, close, open) => {
     await sql(close, [], 'postgres');
     try {
       await sql(END_CONNECTIONS, [], 'postgres');
-      // They receive a signal to end, and end a moment later.
+      // They receive a signal, and end shortly after it.
       await expect
         .poll(() => sql(`select 1 from pg_stat_activity where usename = 'service'`, [], 'postgres'), {
           timeout: 10_000,
@@ -301,7 +301,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
 });
 
 describe('under load', { timeout: PATIENCE_MS }, () => {
-  test('connections that the database ends fail as 503, and nothing is half done', async () => {
+  test('connections that the database ends fail as 503, and no change is partial', async () => {
     const { responses, redeemed, stop } = startLoad(await app.keys(300));
     for (let round = 0; round < 6; round += 1) {
       await delay(150);
@@ -315,7 +315,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     console.log(`ended connections: ${JSON.stringify(tally(responses))}`);
   });
 
-  test('connections that the network resets fail as 503, and nothing is half done', async () => {
+  test('connections that the network resets fail as 503, and no change is partial', async () => {
     const { responses, redeemed, stop } = startLoad(await app.keys(300));
     for (let round = 0; round < 6; round += 1) {
       await delay(150);
@@ -336,12 +336,12 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     await delay(300);
     const [postmaster] = serverProcesses(dataDir);
     process.kill(postmaster!, signal);
-    // Our own supervisor starts it again.
+    // The supervisor of the service starts it again.
     const began = performance.now();
     for (;;) {
       await delay(20);
       if (performance.now() - began > 30_000) throw new Error('the database did not come back');
-      // The old one may respond for a moment, and what it recorded about itself vanish while we read it.
+      // The old one may respond for a moment, and its statistics may disappear while they are read.
       const back = await sql('select 1')
         .then(() => serverProcesses(dataDir)[0] !== postmaster)
         .catch(() => false);
@@ -351,14 +351,14 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
     const ms = await recovery();
     await delay(200);
     await stop();
-    // The login of the recovery may have replaced the session.
+    // The login during recovery may have replaced the session.
     expectOnlyUnavailable(responses.filter(({ code }) => code !== 'SESSION_INVALID'));
     expect(tally(responses)['503 SERVICE_UNAVAILABLE']).toBeGreaterThan(0);
     await expectDaysOfKeys(redeemed);
     console.log(`${signal}: database back after ${down.toFixed(0)} ms, service ${ms.toFixed(0)} ms later`);
   });
 
-  test('a user whose row is locked gets 503 in time, and others are not disturbed', async () => {
+  test('a user whose row is locked gets 503 in time, and others are not affected', async () => {
     const locker = new pg.Client({ host, user, database: 'latchkey' });
     await locker.connect();
     try {
@@ -377,11 +377,11 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
         .toBe(locked.length);
       const free = await Promise.all([verify(), client.login(app.with(other))]);
       expect(free.map(({ status }) => status)).toEqual([200, 200]);
-      // They have not waited for those who wait.
+      // They did not wait for the locked ones.
       expect(over).toBe(0);
       for (const response of await Promise.all(locked)) expectUnavailable(response, 'locked');
       await locker.query('rollback');
-      // Unspent: they work afterwards.
+      // They were not spent, so they work afterwards.
       const again = await Promise.all(
         keys.map((key) => client.activate(app.with({ username: owner.username, license_key: key }))),
       );
@@ -393,7 +393,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
 });
 
 test(
-  'a developer with a valid token never gets 401 because the database is gone',
+  'a developer with a valid token never gets 401 because the database is lost',
   { timeout: PATIENCE_MS },
   async () => {
     const developer = await newDeveloper(service.api);

@@ -28,11 +28,11 @@ const environment = {
 };
 const start = () => spawnService(environment);
 
-/** What a client knows, and must hold on every node. */
+/** What a client knows, which must be true on every node. */
 interface Ledger {
   /** Signed requests whose nonce was spent. */
   readonly spent: { operation: V2Operation; request: ReturnType<typeof sign> }[];
-  /** Keys that have logged in, with the machine. */
+  /** Keys that have logged in, with their machines. */
   readonly keys: { key: string; hwid: string }[];
   readonly ended: string[];
   readonly banned: string[];
@@ -43,7 +43,7 @@ interface Ledger {
 const gone = (error: unknown) =>
   /ECONNRESET|ECONNREFUSED|EPIPE|hang up/.test(`${(error as NodeJS.ErrnoException).code} ${String(error)}`);
 
-/** Logs in, verifies, logs out, spends keys and bans at one node until it is gone. */
+/** Logs in, verifies, logs out, redeems keys and bans at one node until it is killed. */
 async function burst(
   client: LightClient,
   app: App,
@@ -100,15 +100,15 @@ async function burst(
   ]);
 }
 
-/** How many nodes are listed, dead ones among them. */
+/** The number of listed nodes, including dead ones. */
 async function nodes(): Promise<number> {
   const { rows } = await database.query<{ n: number }>('select count(*)::int as n from nodes');
   return rows[0]!.n;
 }
 
-/** Everything that was acknowledged holds at this node. */
+/** Everything that was acknowledged is true on this node. */
 async function expectNothingLost(client: LightClient, app: App, ledger: Ledger): Promise<void> {
-  // The last ones were in progress when the node died.
+  // The last ones were in progress when the node was killed.
   const replays = await Promise.all(
     ledger.spent
       .slice(-40)
@@ -132,7 +132,7 @@ async function expectNothingLost(client: LightClient, app: App, ledger: Ledger):
 }
 
 test(
-  'kill -9 of one node of two: the other one is well and knows everything, and so does the first when it is back',
+  'kill -9 of one of two nodes: the other one knows everything, and so does the first after its restart',
   { timeout: 180_000 },
   async () => {
     const other = await start();
@@ -155,7 +155,7 @@ test(
       await expect.poll(() => ledger.spent.length - before).toBeGreaterThan(40);
       await expect.poll(() => ledger.banned.length).toBeGreaterThan(round);
       expect(await killed.end('SIGKILL')).toBeNull();
-      // At once, and while the dead one is still listed among the nodes.
+      // Immediately, while the dead node is still listed.
       expect(await health(survivor)).toEqual(well);
       await bursting;
       await expectNothingLost(survivor, app, ledger);
@@ -169,7 +169,7 @@ test(
     }
     expect(ledger.withoutResponse).toBeGreaterThan(0);
 
-    // Changes without a response happened wholly or not at all.
+    // Changes without a response happened completely or not at all.
     const { rows } = await database.query<{
       seats: number;
       users: number;
@@ -197,7 +197,7 @@ test(
       `${ledger.spent.length} nonces, ${ledger.keys.length} keys, ${ledger.ended.length} logouts and ` +
         `${ledger.banned.length} bans acknowledged, ${ledger.withoutResponse} requests without a response`,
     );
-    // The service signs off when it is stopped, and is no longer counted.
+    // A node removes itself when it is stopped, and is no longer counted.
     const before = await nodes();
     expect(await killed.end('SIGTERM')).toBe(0);
     expect(await nodes()).toBe(before - 1);

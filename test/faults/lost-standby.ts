@@ -10,16 +10,16 @@ import { spawnService, temporaryFolder } from '../support/processes.ts';
 
 const NODES = 2;
 /**
- * Of one node: its two pools (10 and 3), as many again that were left and are not known to be gone, its listeners (3),
- * and for each pool one that checks whether the database responds and one that ends what was left.
+ * Two pools per node (10 and 3), as many abandoned connections that are not known to be closed, its listeners (3), and
+ * for each pool a connection that checks whether the database responds and one that cancels abandoned ones.
  */
 const MOST_SESSIONS = NODES * (2 * (10 + 3) + 3 + 2 * 2);
 const WRITERS = 15;
 const RECOVERY_MS = 2_000;
-/** On a machine that others share; without them it is RECOVERY_MS. */
+/** On a machine that others share. On an idle one it is RECOVERY_MS. */
 const RECOVERED_WITHIN_MS = 5 * RECOVERY_MS;
 
-/** What happened to two nodes while the standby was lost, and after. */
+/** What happened to two nodes while the standby was lost, and afterwards. */
 export interface Outage {
   readonly verified: readonly LightResponse[];
   readonly written: readonly LightResponse[];
@@ -31,7 +31,7 @@ export interface Outage {
 
 /**
  * Two nodes on a PostgreSQL that waits with every commit for a standby that does not exist, under a load of reads and
- * writes; then PostgreSQL stops waiting for it. Asserts what must hold.
+ * writes. Then PostgreSQL stops waiting for it. Asserts what must be true.
  */
 export async function expectToOutliveStandby(lostForMs: number): Promise<Outage> {
   const dataDir = await temporaryFolder();

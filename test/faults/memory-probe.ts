@@ -1,7 +1,7 @@
 /**
- * Loaded into a process of the service before it starts: collects all garbage again and again, and writes how many
- * bytes remain in use. The memory that a process has allocated says little about what it retains: how much garbage
- * waits to be collected differs with the load of the machine.
+ * Loaded into a process of the service before it starts: collects all garbage repeatedly, and writes how many bytes
+ * remain in use. The allocated memory says little about what a process retains, because the amount of uncollected
+ * garbage depends on the load of the machine.
  */
 import { appendFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -15,12 +15,12 @@ function sampleInto(file: string): void {
   const collectGarbage = runInNewContext('gc') as () => void;
   const sample = () => {
     const began = performance.now();
-    // Buffers that the first collection finds unused are freed concurrently; the second waits for that.
+    // Unused buffers are freed concurrently after the first collection. The second one waits for that.
     collectGarbage();
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
     appendFileSync(file, `${heapUsed + external}\n`);
-    // On a busy machine a collection takes long; most of the time belongs to the service.
+    // On a busy machine, a collection is slow. Most of the time must be left to the service.
     setTimeout(sample, PAUSE_MS + 4 * (performance.now() - began)).unref();
   };
   sample();

@@ -19,11 +19,11 @@ const AT_ONCE = 500;
 
 interface Node {
   readonly knex: Knex;
-  /** Numbers events as the relay does until it would pause. @returns how many rounds it took */
+  /** Numbers events like the relay until it would pause. @returns the number of rounds */
   untilItPauses(consume?: Consume): Promise<number>;
 }
 
-/** A database, and what one node after another does with its events. */
+/** A database, and nodes that number its events. */
 async function newOutbox() {
   const connectionString = await createTestDatabase();
   const database = await connectTo(connectionString);
@@ -34,7 +34,7 @@ async function newOutbox() {
       client: 'pg',
       connection: { connectionString, types: typeParsers as never },
       pool: { min: 0, max: 2 },
-      // Of connections that the tests end.
+      // Silences connections that the tests end.
       log: { warn() {}, error() {} },
     });
     onTestFinished(() => knex.destroy());
@@ -116,14 +116,14 @@ async function newOutbox() {
   };
 }
 
-/** Passes over what a test itself has made fail, and nothing else. */
+/** Ignores failures that a test causes, and no others. */
 function unlessUnavailable(error: unknown): void {
   if (!isUnavailable(error)) throw error;
 }
 
 type Outbox = Awaited<ReturnType<typeof newOutbox>>;
 
-/** Every event but some is published and consumed once, in the order of writing, and places have no gaps. */
+/** Every event except some is published and consumed once, in the order of writing, with positions without gaps. */
 async function expectPublished(outbox: Outbox, amount: number): Promise<void> {
   const published = await outbox.published();
   expect(published).toHaveLength(amount);
@@ -162,9 +162,9 @@ test('many damaged events do not delay the others', async () => {
   expect(await outbox.aside()).toHaveLength(200);
 });
 
-test('damaged events that cannot be set aside in one transaction are in several', async () => {
+test('damaged events that cannot be set aside in one transaction are set aside in several', async () => {
   const outbox = await newOutbox();
-  // As a transaction that takes too long ends.
+  // Like a transaction that takes too long.
   await outbox.database.query(
     `create function end_long() returns trigger language plpgsql as $$
      declare amount int := coalesce(nullif(current_setting('test.amount', true), ''), '0')::int + 1;
@@ -202,7 +202,7 @@ test('many damaged events are set aside a few at a time', async () => {
   expect(rows.map(({ amount }) => amount)).toEqual([25, 25, 10]);
 });
 
-test('a failure that is not to blame on an event leaves none out', async () => {
+test('a failure that no event causes sets none aside', async () => {
   const outbox = await newOutbox();
   await outbox.database.query(
     `create function refuse_fault() returns trigger language plpgsql as $$
@@ -224,13 +224,13 @@ test('a failure that is not to blame on an event leaves none out', async () => {
   expect(await outbox.aside()).toHaveLength(1);
 });
 
-test('events that take longer together than a transaction may are published in smaller parts', async () => {
+test('events that together take longer than a transaction may are published in smaller parts', async () => {
   const outbox = await newOutbox();
   await outbox.write(40);
   const node = outbox.newNode();
   const slow: Consume = async (trx, events) => {
     await trx.raw('set local statement_timeout = 100');
-    // Far too long for many, at once for a few.
+    // Far too slow for many events, and fast for a few.
     await trx.raw('select pg_sleep(?)', [events.length > 10 ? 60 : 0]);
     await trx.raw('set local statement_timeout = 0');
   };
@@ -251,7 +251,7 @@ test('an event whose data the database has lost is set aside', async () => {
   ]);
 });
 
-test('an event whose data the database loses after its publication does not keep readers from the others', async () => {
+test('an event whose data the database loses after its publication does not prevent reading the others', async () => {
   const outbox = await newOutbox();
   const node = outbox.newNode();
   await outbox.write(2);
@@ -281,7 +281,7 @@ test('an event whose data the database loses after its publication does not keep
   await node.knex.transaction(read);
 });
 
-test('an event that cannot even be set aside holds up no others', async () => {
+test('an event that cannot even be set aside does not delay the others', async () => {
   const outbox = await newOutbox();
   await outbox.database.query(
     `create function refuse_event() returns trigger language plpgsql as $$
@@ -299,7 +299,7 @@ test('an event that cannot even be set aside holds up no others', async () => {
   await expectPublished(outbox, 9);
 });
 
-test('an event that an older version has published all the same is not counted as set aside', async () => {
+test('a damaged event that an older version has published is not counted as set aside', async () => {
   const outbox = await newOutbox();
   await outbox.write(2);
   await outbox.damage(1, `fault = 'data is not an object'`);
@@ -309,13 +309,13 @@ test('an event that an older version has published all the same is not counted a
   expect(await countSetAside(pool)).toEqual({ events: 0, broker: 0 });
 });
 
-test('nodes that take over from each other, fail and set aside publish each event once and in order', async () => {
+test('nodes that take over, fail and set events aside publish each event once and in order', async () => {
   const outbox = await newOutbox();
   const nodes = [outbox.newNode(), outbox.newNode(), outbox.newNode()];
   let turn = 0;
   const unreliable: Consume = async (trx, events) => {
     turn += 1;
-    // Its connection is ended, after it has written.
+    // Its connection is ended after it has written.
     if (turn % 7 === 3) await trx.raw('select pg_terminate_backend(pg_backend_pid())');
     if (turn % 7 === 5) throw Object.assign(new Error('canceled'), { code: '57014' });
     if (events.some(({ data }) => data['bad'])) throw new RangeError('bad');

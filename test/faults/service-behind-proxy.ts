@@ -5,8 +5,8 @@ import { startTestService } from '../support/service.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 
 /**
- * Starts a service on a database of its own that it reaches through a proxy, until the end of the file.
- * @param deadlineMs how long a request may take
+ * Starts a service with a database behind a proxy, until the end of the file.
+ * @param deadlineMs the timeout of a request
  */
 export async function startServiceBehindProxy(deadlineMs: number) {
   const { host, port, user } = inject('postgres');

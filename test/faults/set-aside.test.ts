@@ -11,10 +11,10 @@ import { LOOPBACK, newWebhook } from '../webhooks/support/webhooks.ts';
 const service = await startTestService(LOOPBACK);
 const { api } = service;
 
-/** Keeps events from being published while something happens to them. */
+/** Prevents the publication of events during a function. */
 async function whileUnpublished(work: (database: pg.Client) => Promise<unknown>): Promise<void> {
   const database = await connectTo(service.databaseUrl);
-  // Also those of a test that fails: the next one counts its own.
+  // Also those of a failed test, because the next one counts its own.
   onTestFinished(async () => void (await database.query('delete from events where fault is not null')));
   await database.query('begin');
   await database.query(`select 1 from relay_positions where name = 'log' for update`);
@@ -26,7 +26,7 @@ async function whileUnpublished(work: (database: pg.Client) => Promise<unknown>)
   }
 }
 
-/** What happens while all clients begin to listen. */
+/** Events while all clients start to listen. */
 const PREPARING: readonly string[] = ['webhook.created', 'user.created', 'session.created'];
 const afterwards = (types: readonly string[]) => types.filter((type) => !PREPARING.includes(type));
 
@@ -53,7 +53,7 @@ async function listen(app: App) {
   };
 }
 
-/** What is wrong with an event, and what the operator reads about it. */
+/** Damages of an event, and the fault that the operator reads. */
 const damages: readonly (readonly [what: string, damage: string, fault: RegExp])[] = [
   ['data that are null', `data = 'null'`, /data is not an object/],
   ['data that are a list', `data = '[1]'`, /data is not an object/],
@@ -63,13 +63,9 @@ const damages: readonly (readonly [what: string, damage: string, fault: RegExp])
   ['no application', `app_id = ''`, /app_id/],
   ['an application that makes another topic', `app_id = app_id || '/#'`, /app_id/],
   ['a user who makes another topic', `user_id = 'a/+/b'`, /user_id/],
-  ['no user, though it is for a user', `type = 'user.banned', user_id = null`, /user_id is missing/],
-  [
-    'no session, though it is for a session',
-    `type = 'session.ended', session_digest = null`,
-    /session_digest/,
-  ],
-  ['a time without an end', `created_at = 'infinity'`, /created_at/],
+  ['no user in an event for a user', `type = 'user.banned', user_id = null`, /user_id is missing/],
+  ['no session in an event for a session', `type = 'session.ended', session_digest = null`, /session_digest/],
+  ['an infinite time', `created_at = 'infinity'`, /created_at/],
   ['a time that statistics cannot count', `type = 'session.created', data = '{}'`, /RangeError/],
   ['a number that no column holds', `type = 'user.imported', data = '{"amount": 1e300}'`, /22003|22P02/],
 ];
@@ -78,8 +74,8 @@ test.each(damages)(
   'an event with %s is set aside, and everything else is published',
   async (_what, damage, fault) => {
     const [app, other] = [await newApp(api), await newApp(api)];
-    const [told, others] = [await listen(app), await listen(other)];
-    await expect.poll(() => told.webhook()).toContain('session.created');
+    const [listeners, others] = [await listen(app), await listen(other)];
+    await expect.poll(() => listeners.webhook()).toContain('session.created');
     await expect.poll(() => others.webhook()).toContain('session.created');
     await whileUnpublished(async (database) => {
       await app.patch({ name: 'before' });
@@ -92,11 +88,11 @@ test.each(damages)(
       );
       expect(rowCount).toBe(1);
     });
-    for (const listener of [told, others]) {
-      for (const hears of [listener.webhook, listener.stream, listener.mqtt])
-        await expect.poll(hears, { timeout: 10_000 }).toContain('application.paused');
+    for (const listener of [listeners, others]) {
+      for (const receivedBy of [listener.webhook, listener.stream, listener.mqtt])
+        await expect.poll(receivedBy, { timeout: 10_000 }).toContain('application.paused');
     }
-    expect(told.stream().slice(-2)).toEqual(['application.updated', 'application.paused']);
+    expect(listeners.stream().slice(-2)).toEqual(['application.updated', 'application.paused']);
     const database = await connectTo(service.databaseUrl);
     const { rows } = await database.query<{ event_id: string; fault: string }>(
       'select event_id, fault from events where fault is not null',
@@ -106,25 +102,25 @@ test.each(damages)(
     expect((await api.health()).body.message).toBe('operational, 1 events are set aside');
     expect((await api.health()).status).toBe(200);
     expect(await metric('latchkey_set_aside_events{from="events"}')).toMatch(/ 1$/);
-    // As docs/operating.md says, an operator repairs it and has it tried again.
+    // As documented in docs/operating.md, an operator repairs it and has it published again.
     await database.query(
       `update events set fault = null, app_id = $1, type = 'license.created', user_id = null, data = '{}',
          created_at = now()
      where event_id = $2`,
       [app.app_id, rows[0]!.event_id],
     );
-    await expect.poll(() => told.webhook(), { timeout: 10_000 }).toContain('license.created');
-    // What comes a second time comes before the last one.
+    await expect.poll(() => listeners.webhook(), { timeout: 10_000 }).toContain('license.created');
+    // An event that is repeated comes before the last one.
     const closing = 'application.resumed';
     for (const { patch } of [app, other]) await patch({ paused: false });
-    for (const listener of [told, others]) {
-      for (const hears of [listener.webhook, listener.stream, listener.mqtt])
-        await expect.poll(hears, { timeout: 10_000 }).toContain(closing);
+    for (const listener of [listeners, others]) {
+      for (const receivedBy of [listener.webhook, listener.stream, listener.mqtt])
+        await expect.poll(receivedBy, { timeout: 10_000 }).toContain(closing);
     }
-    const toldOnce = ['application.updated', 'application.paused', 'license.created', closing];
-    expect(afterwards(told.stream())).toEqual(toldOnce);
-    expect(afterwards(told.webhook())).toEqual(toldOnce);
-    expect(told.mqtt()).toEqual(toldOnce.filter((type) => type !== 'license.created'));
+    const expected = ['application.updated', 'application.paused', 'license.created', closing];
+    expect(afterwards(listeners.stream())).toEqual(expected);
+    expect(afterwards(listeners.webhook())).toEqual(expected);
+    expect(listeners.mqtt()).toEqual(expected.filter((type) => type !== 'license.created'));
     const othersOnce = ['application.paused', closing];
     expect(afterwards(others.stream())).toEqual(othersOnce);
     expect(afterwards(others.webhook())).toEqual(othersOnce);
@@ -135,7 +131,7 @@ test.each(damages)(
 
 test('an event of a type that only a newer version knows reaches the audience that this version chose', async () => {
   const app = await newApp(api);
-  const told = await listen(app);
+  const listeners = await listen(app);
   await whileUnpublished(async (database) => {
     await app.patch({ name: 'new' });
     await database.query(
@@ -144,11 +140,11 @@ test('an event of a type that only a newer version knows reaches the audience th
       [app.app_id],
     );
   });
-  for (const hears of [told.webhook, told.stream, told.mqtt])
-    await expect.poll(hears, { timeout: 10_000 }).toContain('machine.retired');
+  for (const receivedBy of [listeners.webhook, listeners.stream, listeners.mqtt])
+    await expect.poll(receivedBy, { timeout: 10_000 }).toContain('machine.retired');
 });
 
-test('an event that was damaged after it was published does not keep readers from the others', async () => {
+test('an event that was damaged after it was published does not prevent reading the others', async () => {
   const app = await newApp(api);
   await app.patch({ name: 'one' });
   await app.patch({ name: 'two' });
@@ -166,13 +162,13 @@ test('an event that was damaged after it was published does not keep readers fro
   expect(body.data).toHaveLength(3);
 });
 
-test('a delivery that no request can be made of is given up, and those behind it are sent', async () => {
+test('a delivery that cannot be sent is given up, and later ones are sent', async () => {
   const app = await newApp(api);
   const receiver = await startReceiver();
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['license.created']);
   const database = await connectTo(service.databaseUrl);
   const at = service.clock.now();
-  // More than are worked on at once, and before all others.
+  // More than are sent at once, and before all others.
   await database.query(
     `insert into webhook_deliveries
        (delivery_id, webhook_id, event_id, type, cause, payload, next_attempt_at, created_at)
@@ -197,7 +193,7 @@ test('a delivery that no request can be made of is given up, and those behind it
     .toEqual([{ state: 'failed', error: 'It cannot be sent' }]);
 });
 
-test('two nodes that number events between them publish the same ones once and in one order', async () => {
+test('two nodes that number events concurrently publish each event once and in one order', async () => {
   const second = await startTestService({ ...LOOPBACK, DATABASE_URL: service.databaseUrl });
   const nodes = [api, second.api];
   const apps = [await newApp(api), await newApp(api)];

@@ -21,7 +21,7 @@ const app = await newApp(service.api);
 const { token } = await newSession(service.api, app);
 const user = await newUser(service.api, app);
 
-/** @param withinMs no new one begins after so many milliseconds */
+/** @param withinMs no new one starts after so many milliseconds */
 async function verifyTimes(amount: number, pauseMs: number, withinMs = Infinity): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + withinMs;
@@ -38,7 +38,7 @@ test('600 idle and slow connections do not disturb verifications', async () => {
   await verifyTimes(50, 0);
   const connections = await Promise.all(Array.from({ length: 600 }, () => Connection.open(baseUrl)));
   let over = false;
-  // A third is silent, a third sends a header letter by letter, a third a body.
+  // A third is silent, a third sends a header byte by byte, and a third a body.
   const slow = connections.map(async (connection, n) => {
     if (n % 3 === 0) return;
     if (n % 3 === 1) connection.write('POST /api/v1/client/verify-session HTTP/1.1\r\nX-Slow: ');
@@ -53,7 +53,7 @@ test('600 idle and slow connections do not disturb verifications', async () => {
       await delay(200);
     }
   });
-  // After ten seconds the service rightly gives up those that have not sent a header.
+  // After ten seconds, the service disconnects those without complete headers.
   const times = await verifyTimes(200, 5, 4_000);
   over = true;
   await Promise.all(slow);
@@ -66,7 +66,7 @@ test('600 idle and slow connections do not disturb verifications', async () => {
   );
 });
 
-test('clients that go away in the middle of everything leave the service well', async () => {
+test('clients that disconnect at any time do not affect the service', async () => {
   const body = JSON.stringify(app.with(user));
   const head =
     'POST /api/v1/client/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
@@ -99,7 +99,7 @@ test('300 activations in progress for one user do not delay the verifications of
   const times = await verifyTimes(30, 20);
   over = true;
   await flood;
-  // On a slow machine some wait for a database connection for more than 2 s, and then a 503 is right.
+  // On a slow machine, some wait for a database connection for more than 2 s, and get a 503.
   const { '503 SERVICE_UNAVAILABLE': _tooSlow, ...refused } = tally(responses);
   expect(Object.keys(refused)).toEqual(['400 LICENSE_ALREADY_USED']);
   console.log(
@@ -107,7 +107,7 @@ test('300 activations in progress for one user do not delay the verifications of
       `p50 ${quantile(times, 0.5).toFixed(0)} ms, worst ${Math.max(...times).toFixed(0)} ms`,
   );
   expect(quantile(times, 0.9)).toBeLessThan(5_000);
-  // On any machine: a verification that waited for them would take at least as long as they do.
+  // On any machine, a verification that waited for them would take at least as long as they do.
   const waits = responses.map(({ ms }) => ms);
   expect(quantile(times, 0.5)).toBeLessThan(quantile(waits, 0.5));
 });

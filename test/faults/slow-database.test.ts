@@ -9,11 +9,11 @@ import { expectContract } from '../support/exchange.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { startServiceBehindProxy } from './service-behind-proxy.ts';
 
-/** Of a round trip to the database. */
+/** Latency of a round trip to the database. */
 const LATENCY_MS = 500;
-/** The promise, where the contract has no other limit: each request gets a response by then. */
+/** The documented maximum for a response, unless the contract has another limit. */
 const RESPONSE_WITHIN_MS = 5_000;
-/** For what shares the machine with the tests. */
+/** A margin for what shares the machine with the tests. */
 const MARGIN_MS = 3_000;
 const PREPARED_AT_ONCE = 6;
 const SENT_AT_ONCE = 33;
@@ -34,7 +34,7 @@ interface Timed {
   readonly ms: number;
 }
 
-/** A request to an operation, and what it needs, ready to be sent. */
+/** A request to an operation that is ready to be sent. */
 async function ready(operation: ContractOperation) {
   const owner = await newOwner(api);
   await prepare(owner, operation);
@@ -45,7 +45,7 @@ async function ready(operation: ContractOperation) {
   const send = async (): Promise<Timed> => {
     const { method, requestBody, takesKey } = operation;
     const began = performance.now();
-    // Held against the contract later: that would take the time of others.
+    // Checked against the contract later, because that would take the time of others.
     const response = await fetch(api.baseUrl + path, {
       method,
       headers: {
@@ -105,7 +105,7 @@ test(
     const unmarked = timed.filter(({ operation }) => operation.timeLimit * 1_000 === RESPONSE_WITHIN_MS);
     expect(unmarked.length).toBeGreaterThan(70);
 
-    // What was refused at its commit may have happened: with its key it happens once.
+    // A request that was refused at its commit may have happened. With its key, it happens once.
     proxy.delay(0);
     await delay(2 * LATENCY_MS);
     for (const { operation, send } of requests.filter(({ operation: { takesKey } }) => takesKey)) {
@@ -161,7 +161,7 @@ test('requests without the database get responses as usual while the database ha
     }
   }
   console.log(`without a database: p99 ${quantile(times, 0.99).toFixed(1)} ms of ${times.length}`);
-  // A request that queried the database would wait for seconds.
+  // A request with a query would wait for seconds.
   expect(quantile(times, 0.5)).toBeLessThan(1_000);
   await proxy.goOn();
   for (const { status } of await Promise.all(held)) expect([200, 503]).toContain(status);

@@ -24,13 +24,13 @@ const { api, child } = service;
 const app = await newApp(api);
 const base = `${api.baseUrl}/api/v2/dev/apps/${app.app_id}/licenses`;
 
-/** The most memory that the service has ever used, in MB. */
+/** The peak memory of the service in MB. */
 function peak(): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024);
 }
 
-/** One call, without checking its response against the contract: the service is measured. */
+/** One call, without checking its response against the contract, because the service is measured. */
 async function call(method: string, url: string, body?: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, {
     method,
@@ -49,7 +49,7 @@ async function timed<Result>(what: string, work: () => Promise<Result>): Promise
   return result;
 }
 
-/** Counts the lines of a response as it comes. */
+/** Counts the lines of a response as it arrives. */
 async function countLines(response: Response): Promise<number> {
   let lines = 0;
   for await (const part of response.body!)
@@ -111,7 +111,7 @@ test(
       countLines(await call('GET', `${base}/export`, undefined, { accept: 'text/csv' })),
     );
     expect(lines).toBe(KEYS + IMPORTED + 1);
-    const objects = await timed('exported as lines of JSON', async () =>
+    const objects = await timed('exported as JSON lines', async () =>
       countLines(await call('GET', `${base}/export`, undefined, { accept: 'application/x-ndjson' })),
     );
     expect(objects).toBe(KEYS + IMPORTED);

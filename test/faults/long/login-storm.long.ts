@@ -27,8 +27,7 @@ const user = await newUser(service.api, app);
 const times = (responses: readonly LightResponse[]) => responses.map(({ ms }) => ms);
 
 /**
- * Sends this many each second, however long they take. @returns the responses, once the storm has ended and all have
- * arrived
+ * Sends this many each second, however long they take. @returns the responses, once all have arrived
  */
 async function storm(
   send: (client: LightClient) => Promise<LightResponse>,
@@ -37,7 +36,7 @@ async function storm(
   const flooder = new LightClient(baseUrl, 2_000);
   const sent: Promise<LightResponse>[] = [];
   while (!over()) {
-    // 500 a second; one hash takes 20 ms.
+    // 500 per second. One hash takes 20 ms.
     for (let n = 0; n < 5; n += 1) sent.push(send(flooder));
     await delay(10);
   }

@@ -10,15 +10,15 @@ import { createTestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ban, newApp, newSession, type App } from '../../support/fixtures.ts';
 import { spawnService, temporaryFolder } from '../../support/processes.ts';
-import type { Opened, Told, Wanted } from './support/listening.ts';
+import type { Opened, Notified, Wanted } from './support/listening.ts';
 import { newSessions, type SessionShape } from './support/many-sessions.ts';
 
-/** The promise, for all of them. */
+/** The documented maximum for all listeners. */
 const WITHIN_MS = 1_000;
-/** For what shares the machine with the tests. */
+/** A margin for what shares the machine with the tests. */
 const MARGIN_MS = 2_000;
 const STREAMS = 9_000;
-/** At most 200 of one address. */
+/** The most clients of one address. */
 const MQTT_CLIENTS = 1_000;
 const LISTENERS = STREAMS + MQTT_CLIENTS;
 
@@ -40,18 +40,18 @@ const probe = watch.begin();
 afterAll(() => probe.end());
 const httpPort = Number(new URL(api.baseUrl).port);
 const program = fileURLToPath(new URL('support/listening.ts', import.meta.url));
-/** So long before what happens at a moment: all of them listen by then. */
+/** The time before a scheduled event until which all clients must listen. */
 const LATER_MS = 30_000;
 const steadyNow = () => Number(process.hrtime.bigint()) / 1e6;
 
-/** Processor time that the service has used, in milliseconds: Linux counts it in hundredths of a second. */
+/** Processor time of the service in milliseconds. Linux counts it in hundredths of a second. */
 function usedMs(): number {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Makes clients listen in their own process. @returns their report, once all have been notified */
-async function listen(wanted: Omit<Wanted, 'httpPort' | 'mqttPort'>): Promise<() => Promise<Told>> {
+/** Starts clients in their own process. @returns their report, once all have been notified */
+async function listen(wanted: Omit<Wanted, 'httpPort' | 'mqttPort'>): Promise<() => Promise<Notified>> {
   const clients = fork(program, { execArgv: [] });
   onTestFinished(() => void clients.kill());
   const failed = once(clients, 'exit').then(() => {
@@ -62,17 +62,17 @@ async function listen(wanted: Omit<Wanted, 'httpPort' | 'mqttPort'>): Promise<()
   clients.send({ ...wanted, httpPort, mqttPort } satisfies Wanted);
   const { opened } = await next<Opened>();
   expect(opened).toBe(wanted.streams.length + wanted.mqttClients.length);
-  const told = next<Told>();
-  // They are killed at the end.
-  told.catch(() => {});
-  return () => told;
+  const notified = next<Notified>();
+  // The clients are killed at the end.
+  notified.catch(() => {});
+  return () => notified;
 }
 
-/** What an occasion is about. */
+/** The application and user of an occasion. */
 interface Subject {
   readonly app: App;
   readonly user: { readonly id: string; readonly hwid: string };
-  /** A moment after all of them listen. */
+  /** A time after all of them listen. */
   readonly later: Date;
 }
 
@@ -80,15 +80,15 @@ interface Subject {
 interface Occasion {
   readonly what: string;
   readonly shape?: (later: Date) => SessionShape;
-  /** How many clients show the same session. */
+  /** The number of clients with the same session. */
   readonly clientsASession?: number;
-  /** Switches that are on before. */
+  /** Switches that are set beforehand. */
   readonly switches?: Parameters<App['patch']>[0];
-  /** Takes as long as the service takes to acknowledge it. */
+  /** Resolves when the service has acknowledged it. */
   readonly happen: (subject: Subject) => Promise<unknown>;
   readonly type: string;
-  /** Whether the notified clients continue to listen. */
-  readonly goesOn?: boolean;
+  /** Whether the clients continue to listen after the event. */
+  readonly continues?: boolean;
 }
 
 async function manage(method: string, { app }: Subject, path: string, body?: unknown): Promise<void> {
@@ -160,39 +160,39 @@ const occasions: readonly Occasion[] = [
     happen: (subject) =>
       manage('PUT', subject, '/variables/greeting', { value: 'Hello', visibility: 'public' }),
     type: 'variable.set',
-    goesOn: true,
+    continues: true,
   },
 ];
 
 test.each(occasions)('$what reaches all listeners within a second', async (occasion) => {
-  const { what, shape, clientsASession = 1, switches, happen, type, goesOn = false } = occasion;
+  const { what, shape, clientsASession = 1, switches, happen, type, continues = false } = occasion;
   const app = await newApp(api);
   const later = new Date(Date.now() + LATER_MS);
   const { ids, user } = await newSessions(api, databaseUrl, app, LISTENERS / clientsASession, shape?.(later));
   if (switches) await app.patch(switches);
   const sessions = ids.flatMap((id) => Array<string>(clientsASession).fill(id));
-  const told = await listen({
+  const notified = await listen({
     appId: app.app_id,
     streams: sessions.slice(0, STREAMS),
     mqttClients: sessions.slice(STREAMS),
     type,
-    isLast: !goesOn,
+    isLast: !continues,
   });
   const usedBefore = usedMs();
   await probe.longest();
   const began = steadyNow();
   await happen({ app, user, later });
   const acknowledged = steadyNow();
-  const { toldAt, endedAt, cpuMs } = await told();
+  const { notifiedAt, endedAt, cpuMs } = await notified();
   const held = await probe.longest();
   const since = (at: number | null) => (at === null ? '-' : `${(at - acknowledged).toFixed(0)} ms`);
   console.log(
     `${what}: acknowledged after ${(acknowledged - began).toFixed(0)} ms; then the last of ${sessions.length} was ` +
-      `notified after ${since(toldAt)}, ended after ${since(endedAt)}. ` +
+      `notified after ${since(notifiedAt)}, ended after ${since(endedAt)}. ` +
       `Processor time of the service ${usedMs() - usedBefore} ms, ` +
-      `held at most ${held.toFixed(0)} ms at a time; of the clients ${cpuMs.toFixed(0)} ms`,
+      `blocked for at most ${held.toFixed(0)} ms at a time; of the clients ${cpuMs.toFixed(0)} ms`,
   );
-  expect(Math.max(toldAt, endedAt ?? 0) - acknowledged).toBeLessThan(WITHIN_MS + MARGIN_MS);
+  expect(Math.max(notifiedAt, endedAt ?? 0) - acknowledged).toBeLessThan(WITHIN_MS + MARGIN_MS);
 });
 
 test('a ban of one user reaches that user at once, among 10,000 others', async () => {
@@ -203,10 +203,10 @@ test('a ban of one user reaches that user at once, among 10,000 others', async (
   await listen(others);
   const { owner, session_id } = await newSession(api, app);
   const victim = { ...others, streams: [session_id], mqttClients: [], type: 'session.ended', isLast: true };
-  const told = await listen(victim);
+  const notified = await listen(victim);
   await ban(api, app, { kind: 'user', username: owner.username });
   const acknowledged = steadyNow();
-  const waited = (await told()).endedAt! - acknowledged;
+  const waited = (await notified()).endedAt! - acknowledged;
   console.log(`a ban of a user: received ${waited.toFixed(0)} ms after it was acknowledged`);
   expect(waited).toBeLessThan(WITHIN_MS + MARGIN_MS);
 });

@@ -21,7 +21,7 @@ const app = await newApp(service.api);
 const { token } = await newSession(service.api, app);
 const verify = () => client.verify({ app_id: app.app_id, token });
 
-/** Feeds a connection slowly until it is closed. @returns after how many milliseconds, and with what response */
+/** Feeds a connection slowly until it is closed. @returns the milliseconds, and the response */
 async function feed(
   connection: Connection,
   start: string,
@@ -60,7 +60,7 @@ describe.concurrent('a client that does not finish', () => {
     expect(ms).toBeLessThan(34_000);
   });
 
-  test('or even begin is cut off', async () => {
+  test('or even start is disconnected', async () => {
     const { ms } = await feed(await Connection.open(baseUrl), '');
     expect(ms).toBeLessThan(13_000);
   });
@@ -96,7 +96,7 @@ test('logins at ten times capacity for 10 s: the surplus is refused, p99 of veri
   const flood = (async () => {
     const sent: Promise<unknown>[] = [];
     while (!over) {
-      // 500 a second; one hash takes 20 ms.
+      // 500 per second. One hash takes 20 ms.
       for (let n = 0; n < 5; n += 1)
         sent.push(flooder.login(app.with(user)).then((response) => responses.push(response)));
       await delay(10);

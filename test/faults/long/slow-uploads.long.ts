@@ -18,7 +18,7 @@ const service = await spawnService(
 );
 const app = await newApp(service.api);
 
-/** Sends pieces until there is a response. @returns its status and how long it took */
+/** Sends pieces until there is a response. @returns its status and the time */
 async function feed(
   length: number,
   piece: number,
@@ -43,13 +43,13 @@ async function feed(
 }
 
 describe('an upload', { timeout: 120_000 }, () => {
-  test.concurrent('that gets on may take longer than other requests', async ({ expect }) => {
+  test.concurrent('that makes progress may take longer than other requests', async ({ expect }) => {
     const { status, ms } = await feed(45 * 4_096, 4_096, 1_000);
     expect(status).toBe(200);
     expect(ms).toBeGreaterThan(40_000);
   });
 
-  test.concurrent('that comes letter by letter gets 408 after 30 s', async ({ expect }) => {
+  test.concurrent('that arrives byte by byte gets 408 after 30 s', async ({ expect }) => {
     const { status, ms, closes } = await feed(100_000, 1, 500);
     expect([status, closes]).toEqual([408, true]);
     expect(ms).toBeLessThan(40_000);
@@ -66,7 +66,7 @@ describe('an upload', { timeout: 120_000 }, () => {
   });
 });
 
-test('nothing of those that failed is there', async () => {
+test('nothing of the failed uploads is stored', async () => {
   const { body } = await service.api.call('GET', `/api/v2/dev/apps/${app.app_id}/files`, undefined, {
     token: app.token,
   });

@@ -3,18 +3,18 @@ import mqtt from 'mqtt-packet';
 
 /**
  * Thousands of clients that listen, in their own process, so that their work does not slow down the measurement. It
- * takes one `Wanted`, sends `Opened` when all of them listen, and `Told` when all of them have been notified.
+ * receives one `Wanted`, sends `Opened` when all of them listen, and `Notified` when all of them have been notified.
  */
 export interface Wanted {
   readonly httpPort: number;
   readonly mqttPort: number;
   readonly appId: string;
-  /** Ids of sessions, one for each client. */
+  /** Session ids, one for each client. */
   readonly streams: readonly string[];
   readonly mqttClients: readonly string[];
   /** The type of the event that each of them receives. */
   readonly type: string;
-  /** Whether nothing may come after it. */
+  /** Whether no event may follow it. */
   readonly isLast: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface Opened {
   readonly opened: number;
 }
 
-export interface Told {
-  /** When the last of them read its event, in milliseconds of the machine's steady clock. */
-  readonly toldAt: number;
-  /** When the last of them read the end of its stream or connection; null when they continue. */
+export interface Notified {
+  /** When the last of them read its event, in milliseconds of the monotonic clock. */
+  readonly notifiedAt: number;
+  /** When the last of them read the end of its stream or connection, or null if they continue. */
   readonly endedAt: number | null;
-  /** Processor time that the clients have spent since they listened, in milliseconds. */
+  /** Processor time of the clients since they listened, in milliseconds. */
   readonly cpuMs: number;
 }
 
@@ -35,7 +35,7 @@ const OPENED_AT_ONCE = 50;
 const CLIENTS_AN_ADDRESS = 200;
 const STREAM_END = Buffer.from('0\r\n\r\n');
 
-/** One for all: its content has been processed before the next read. */
+/** Shared by all: its content has been processed before the next read. */
 const buffer = Buffer.alloc(64 * 1024);
 const steadyNow = () => Number(process.hrtime.bigint()) / 1e6;
 
@@ -53,9 +53,9 @@ process.once('message', (wanted: Wanted) => {
 
 let began = process.cpuUsage();
 let listening = Infinity;
-let told = 0;
+let notified = 0;
 let ended = 0;
-let toldAt = 0;
+let notifiedAt = 0;
 let endedAt = 0;
 
 async function openAll(clients: readonly (() => Promise<void>)[]): Promise<void> {
@@ -63,12 +63,12 @@ async function openAll(clients: readonly (() => Promise<void>)[]): Promise<void>
     await Promise.all(clients.slice(first, first + OPENED_AT_ONCE).map((open) => open()));
 }
 
-/** What a client has received since it listens: complete up to its event, and in part after it. */
+/** What a client has received since it listens: everything up to its event, and a part of what follows. */
 class Inbox {
   readonly #wanted: Wanted;
   readonly #type: Buffer;
   #before = '';
-  #told = false;
+  #notified = false;
   #ended = false;
 
   constructor(wanted: Wanted) {
@@ -77,17 +77,17 @@ class Inbox {
   }
 
   take(bytes: Buffer): void {
-    if (this.#told) return;
-    // The event comes in one piece.
+    if (this.#notified) return;
+    // The event arrives in one piece.
     if (!bytes.includes(this.#type)) return void (this.#before += bytes.toString('latin1'));
-    this.#told = true;
-    toldAt = steadyNow();
-    told += 1;
+    this.#notified = true;
+    notifiedAt = steadyNow();
+    notified += 1;
     reportWhenAll(this.#wanted);
   }
 
   end(): void {
-    if (!this.#told) throw new Error(`ended before its event, after ${this.#before}`);
+    if (!this.#notified) throw new Error(`ended before its event, after ${this.#before}`);
     if (this.#ended) throw new Error('ended twice');
     this.#ended = true;
     endedAt = steadyNow();
@@ -97,13 +97,13 @@ class Inbox {
 }
 
 function reportWhenAll({ isLast }: Wanted): void {
-  if (told < listening || (isLast && ended < listening)) return;
+  if (notified < listening || (isLast && ended < listening)) return;
   const { user, system } = process.cpuUsage(began);
-  const report = { toldAt, endedAt: isLast ? endedAt : null, cpuMs: (user + system) / 1000 };
-  process.send!(report satisfies Told);
+  const report = { notifiedAt, endedAt: isLast ? endedAt : null, cpuMs: (user + system) / 1000 };
+  process.send!(report satisfies Notified);
 }
 
-/** Opens a connection. @returns what the server has sent first, and where the rest goes */
+/** Opens a connection that reads into the shared buffer. */
 function open(
   port: number,
   localAddress: string | undefined,

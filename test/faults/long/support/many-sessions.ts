@@ -3,15 +3,15 @@ import pg from 'pg';
 import type { Api } from '../../../support/api.ts';
 import { newSession, type App } from '../../../support/fixtures.ts';
 
-/** What sets the sessions apart from those of users of their own, each on a machine of its own. */
+/** How the sessions differ from those of separate users on separate machines. */
 export interface SessionShape {
-  /** Whether all of them are of one user. */
+  /** Whether all of them belong to one user. */
   readonly oneUser?: boolean;
   /** Whether all of them are on one machine. */
   readonly oneMachine?: boolean;
   /** When they expire. */
   readonly expiresAt?: Date;
-  /** When the subscriptions of their users end; without it they have none. */
+  /** When the subscriptions of their users end. By default they have none. */
   readonly subscribedUntil?: Date;
 }
 
