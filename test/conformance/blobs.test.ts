@@ -28,7 +28,7 @@ async function* pieces(content: Buffer, length = 65_536): AsyncGenerator<Buffer>
   for (let start = 0; start < content.length; start += length) yield content.subarray(start, start + length);
 }
 
-/** A content that never was as a whole. */
+/** Content that is never in memory as a whole. */
 async function* zeros(bytes: number): AsyncGenerator<Buffer> {
   const piece = Buffer.alloc(MIB);
   for (let left = bytes; left > 0; left -= MIB) yield piece.subarray(0, Math.min(MIB, left));
@@ -54,7 +54,7 @@ describe.each([
     () => `s3://key:secret@127.0.0.1:${s3!.port}/${BUCKET}/a/b?tls=off`,
   ],
 ] as const)('blobs: %s', (_title, available, url) => {
-  describe.skipIf(!available)('keep what they are given', async () => {
+  describe.skipIf(!available)('store blobs', async () => {
     const blobs = available ? await open(url(), afterAll) : (undefined as never);
 
     test('says whether it is a folder', () => {
@@ -62,7 +62,7 @@ describe.each([
     });
 
     test.each([0, 1, 65_537, 5 * MIB, 8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 20 * MIB])(
-      'a content of %i bytes comes back exactly',
+      'a content of %i bytes is returned exactly',
       async (bytes) => {
         const key = newKey();
         const content = randomBytes(bytes);
@@ -110,7 +110,7 @@ describe.each([
       ['in the first part', randomBytes(100_000)],
       ['in a later part', randomBytes(9 * MIB)],
     ])(
-      'a content that fails %s: its own error is thrown, and nothing is left once it is deleted',
+      'a content that fails %s: its own error is thrown, and nothing is left after the deletion',
       async (_when, before) => {
         const key = newKey();
         const error = new Error('the client is gone');
@@ -121,7 +121,7 @@ describe.each([
       },
     );
 
-    test('deleted ones are gone; deleting what is not there is no error', async () => {
+    test('deleted blobs are gone, and deleting a missing one is not an error', async () => {
       const key = newKey();
       await blobs.put(key, pieces(randomBytes(10)));
       await blobs.delete(key);
@@ -139,7 +139,7 @@ describe.each([
       expect(await read(blobs, key, 0, 3)).toEqual(Buffer.alloc(4));
     });
 
-    /** Whether the store itself has anything of a key. */
+    /** Whether the store has anything for a key. */
     async function leftovers(key: string): Promise<boolean> {
       if (url() === undefined)
         return (await readdir(folder).catch(() => [])).some((name) => name.includes(key));
@@ -170,7 +170,7 @@ describe('a folder that cannot be used', () => {
     await expect(put).rejects.toMatchObject({ name: 'BlobsUnavailableError', full: true });
   });
 
-  test('can be used again when it is there again', async () => {
+  test('can be used again when it is available again', async () => {
     const place = join(await temporaryFolder(), 'deep', 'files');
     const blobs = await openBlobs({ filesUrl: undefined, folder: place });
     const [first, second] = [newKey(), newKey()];
@@ -183,14 +183,14 @@ describe('a folder that cannot be used', () => {
 });
 
 describe('an S3 store that cannot be used', () => {
-  test('an unavailable one is an error of the store, at once', async () => {
+  test('an unavailable store fails at once', async () => {
     const blobs = await open('s3://key:secret@127.0.0.1:1/bucket?tls=off');
     await unavailable(blobs.put(newKey(), pieces(randomBytes(10))));
     await unavailable(blobs.open(newKey()));
     await unavailable(blobs.delete(newKey()));
   });
 
-  test('one that returns nonsense, or interrupts its response', async () => {
+  test('invalid and interrupted responses fail', async () => {
     const server = createServer((socket) => void socket.end('nonsense\r\n\r\n')).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
@@ -200,7 +200,7 @@ describe('an S3 store that cannot be used', () => {
     await unavailable(blobs.open(newKey()));
   });
 
-  test.skipIf(!s3)('one without the bucket', async () => {
+  test.skipIf(!s3)('a missing bucket fails', async () => {
     const blobs = await open(`s3://key:secret@127.0.0.1:${s3!.port}/nothing-here?tls=off`);
     await unavailable(blobs.put(newKey(), pieces(randomBytes(10))));
     await unavailable(blobs.put(newKey(), pieces(randomBytes(9 * MIB))));
@@ -242,7 +242,7 @@ describe('FILES_URL', () => {
     's3://key:topsecret%ff@host/bucket',
     's3://key:topsecret@host/bucket/a b',
     's3:///bucket',
-  ])('refuses %s without a word of what is in it', async (filesUrl) => {
+  ])('refuses %s without revealing it', async (filesUrl) => {
     const opening = openBlobs({ filesUrl, folder });
     await expect(opening).rejects.toThrow(StartupError);
     await expect(opening).rejects.toThrow(/^FILES_URL is not an address of an S3 store/);

@@ -21,7 +21,7 @@ interface Opened {
   readonly healthTopic: string;
 }
 
-/** Opens a broker that is closed at the end of the test. */
+/** Opens a broker, which is closed at the end of the test. */
 async function open(brokerUrl: string | undefined): Promise<Opened> {
   const nodeId = `node_${(opened += 1)}`;
   const { logger, entries } = captureLog();
@@ -37,7 +37,7 @@ const log = (entries: LogEntry[]) => entries.map(({ level, msg }) => [level, msg
 const LOST = [ERROR, 'the broker is not reachable'];
 const BACK = [INFO, 'the broker is reachable again'];
 
-/** Until it is known that the broker is unavailable: then no caller waits for it. */
+/** Waits until the broker is known to be unavailable, so that callers no longer wait for it. */
 async function isKnownAway(entries: LogEntry[]): Promise<void> {
   await expect.poll(() => log(entries)).toContainEqual(LOST);
 }
@@ -74,14 +74,14 @@ describe.each([
     expect(entries).toEqual([]);
   });
 
-  test('takes 300 messages at once', async () => {
+  test('accepts 300 messages at once', async () => {
     const publish = (_: unknown, n: number) =>
       broker.publish(`latchkey/v2/apps/app_${n % 7}/events`, String(n));
     await Promise.all(Array.from({ length: 300 }, publish));
     expect(entries).toEqual([]);
   });
 
-  test('passes our own message on to us, again and again', async () => {
+  test('delivers our own messages to us, repeatedly', async () => {
     for (let n = 0; n < 5; n += 1) await broker.ping();
     await Promise.all(Array.from({ length: 500 }, () => broker.ping()));
     expect(entries).toEqual([]);
@@ -113,13 +113,13 @@ describe.each([
     expect(entries).toEqual([]);
   });
 
-  test('takes the longest and the deepest topic', async () => {
+  test('accepts the longest and the deepest topic', async () => {
     await broker.publish('x'.repeat(65_535), 'x');
     await broker.publish(Array(100).fill('x').join('/'), 'x');
     await broker.ping();
   });
 
-  test('is closed once, and does nothing after it', async () => {
+  test('is closed once, and does nothing afterwards', async () => {
     await broker.ping();
     await Promise.all([broker.close(), broker.close()]);
     await broker.close();
@@ -128,7 +128,7 @@ describe.each([
     expect(entries).toEqual([]);
   });
 
-  test('is closed at once after it was opened', async () => {
+  test('can be closed immediately after it was opened', async () => {
     await broker.close();
     await unavailable(broker.ping());
     expect(entries).toEqual([]);
@@ -146,7 +146,7 @@ describe.each([
     }
   });
 
-  test('leaves nothing that keeps the process', async () => {
+  test('leaves nothing that prevents the exit of the process', async () => {
     const environment: Record<string, string> = {};
     const brokerUrl = url();
     if (brokerUrl !== undefined) environment['BROKER_URL'] = brokerUrl;
@@ -180,7 +180,7 @@ describe(`what others see: ${SERVER}`, () => {
     await expect.poll(() => later).toEqual([{ topic, text: 'the end', retain: false }]);
   });
 
-  test('pings at the same time are one message', async () => {
+  test('concurrent pings are one message', async () => {
     const { broker, healthTopic } = await open(`mqtt://127.0.0.1:${port}`);
     const seen = await observe(healthTopic);
     await Promise.all(Array.from({ length: 300 }, () => broker.ping()));
@@ -213,7 +213,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     return () => process_?.kill();
   });
 
-  test('unavailable at the opening: opening does not wait; the broker is used as soon as it is available', async () => {
+  test('unavailable at the start: opening does not wait, and the broker is used once it is available', async () => {
     const { broker, entries } = await open(url);
     await unavailable(broker.ping());
     await isKnownAway(entries);
@@ -271,7 +271,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     expect(log(entries)).toEqual([LOST, BACK]);
   });
 
-  test('hanging: is closed all the same', async () => {
+  test('hanging: can still be closed', async () => {
     process_ = await startBroker(ownPort);
     const { broker } = await open(url);
     await broker.ping();
@@ -322,7 +322,7 @@ describe('a server at the address', () => {
     expect(entries).toEqual([]);
   });
 
-  test('speaks something else', async () => {
+  test('uses another protocol', async () => {
     let connections = 0;
     const web = createServer((socket) => {
       connections += 1;
@@ -335,7 +335,7 @@ describe('a server at the address', () => {
     expect(log(entries)).toEqual([LOST]);
   });
 
-  test('speaks MQTT 3.1.1 only', async () => {
+  test('supports MQTT 3.1.1 only', async () => {
     const aedes = await createAedes();
     const { broker, entries } = await open(
       `mqtt://127.0.0.1:${await listen(createServer((socket) => void aedes.handle(socket)))}`,
@@ -345,7 +345,7 @@ describe('a server at the address', () => {
     expect(entries).toEqual([]);
   });
 
-  test('requires a user and a password: they arrive as they are in the address', async () => {
+  test('requires a user and a password: they are sent as in the URL', async () => {
     const seen: unknown[] = [];
     const aedes = await createAedes({
       authenticate: (_client, username, password, done) => {
@@ -376,7 +376,7 @@ describe('a server at the address', () => {
     expect(JSON.stringify(entries)).not.toMatch(/horse|someone/);
   });
 
-  test('does not let us subscribe', async () => {
+  test('refuses our subscription', async () => {
     const aedes = await createAedes({
       authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     });
@@ -386,7 +386,7 @@ describe('a server at the address', () => {
     expect(log(entries)).toEqual([LOST]);
   });
 
-  test('does not let us publish: the reason is in the error', async () => {
+  test('refuses our messages: the reason is in the error', async () => {
     const scripted = await startScriptedBroker(10);
     const { broker } = await open(scripted.url);
     const refused = expect(broker.publish('a', 'x')).rejects.toMatchObject({
@@ -424,7 +424,7 @@ describe('a server at the address', () => {
     await ping;
   });
 
-  test('allows two messages in progress: gets no third one before it has accepted one', async () => {
+  test('allows two messages in progress: gets no third one before it has acknowledged one', async () => {
     const scripted = await startScriptedBroker(2);
     const { broker } = await open(scripted.url);
     let taken = 0;
@@ -487,7 +487,7 @@ describe('an address that is not one of an MQTT broker', () => {
     'mqtt://someone:ho%zzrse@host',
     'mqtt://someone:horse@host/path',
     'mqtt://someone:horse@host?clientId=x',
-  ])('%s: one line says so, without the password', async (brokerUrl) => {
+  ])('%s: is refused in one line without the password', async (brokerUrl) => {
     const failure = await open(brokerUrl).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartupError);
     expect((failure as Error).message).toMatch(/^BROKER_URL must be the address of an MQTT broker/);

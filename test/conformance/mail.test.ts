@@ -42,7 +42,7 @@ async function open(settings: Partial<MailSettings>, atEnd: AtEnd = onTestFinish
 
 const smtp = (port: number, user = '') => `smtp://${user}127.0.0.1:${port}`;
 
-/** The two ways to send mail, and the mails that arrived. */
+/** The two ways to send mail, with the mails that arrived. */
 interface Way {
   readonly mail: Mail;
   readonly lines: readonly string[];
@@ -82,7 +82,7 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
     expect(mail.embedded).toBe(embedded);
   });
 
-  test('a mail arrives with all that it says, and no more', async () => {
+  test('a mail arrives with all its fields, and no more', async () => {
     await mail.send({ ...message, html: `<a href="${SECRET}">Open</a>`, id: 'mail_1' });
     const { headers, ...arrived } = await last();
     expect(arrived).toMatchObject({
@@ -112,7 +112,7 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
     ['a long subject', 'wörd '.repeat(80).trim(), 'short\n'],
     ['long lines', 'Long', `${'x'.repeat(5_000)}\n${'ü'.repeat(5_000)}\n`],
     ['dots at the beginning of lines', 'Dots', '.\n..\n.hidden\n\n.\nafter\n'],
-    ['what looks like a head', 'Bcc: eve@example.com', 'Bcc: eve@example.com\n\nFrom unknown\n'],
+    ['text that looks like headers', 'Bcc: eve@example.com', 'Bcc: eve@example.com\n\nFrom unknown\n'],
     ['lines of all kinds', 'Lines', 'one\r\ntwo\nthree\n'],
     ['nothing', '', '\n'],
   ])('%s', async (_what, subject, text) => {
@@ -167,7 +167,7 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
     ['NUL in the subject', { subject: 'Hello\0' }],
     ['a line separator in the subject', { subject: 'Hello\u2028Bcc: eve@example.com' }],
     ['half a character in the subject', { subject: 'Hello \ud83d' }],
-    ['a subject without end', { subject: 'x'.repeat(501) }],
+    ['a long subject', { subject: 'x'.repeat(501) }],
     ['CR and LF in the id', { id: 'mail_1>\r\nBcc: eve@example.com' }],
   ])('is refused with %s, for good', async (_what, fault) => {
     const before = (await contents()).length;
@@ -175,7 +175,7 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
     expect(await contents()).toHaveLength(before);
   });
 
-  test('what is given up is not sent', async () => {
+  test('an aborted mail is not sent', async () => {
     const before = (await contents()).length;
     await expect(mail.send(message, AbortSignal.abort())).rejects.toThrow();
     expect(await contents()).toHaveLength(before);
@@ -186,20 +186,20 @@ describe.each(ways)('mail: %s', async (_title, embedded, openWay) => {
     expect(lines.filter((line) => line.includes(message.to)).length > 0).toBe(embedded);
   });
 
-  test('is closed as often as one likes', async () => {
+  test('can be closed repeatedly', async () => {
     await mail.close();
     await mail.close();
   });
 });
 
 describe('a folder', () => {
-  test('has one file a mail, for its owner alone, in the order of the mails, and says so in the log', async () => {
+  test('has one file per mail, readable by its owner only, in order, and logs it', async () => {
     const folder = join(await temporaryFolder(), 'mail');
     const { mail, clock, lines } = await open({ folder });
     const subjects = Array.from({ length: 12 }, (_, index) => `Number ${index}`);
     for (const subject of subjects) {
       await mail.send({ ...message, subject });
-      // Several in the same millisecond.
+      // Several mails in the same millisecond.
       if (subject.endsWith('5')) clock.advance(1);
     }
     expect((await readMails(folder)).map(({ subject }) => subject)).toEqual(subjects);
@@ -220,7 +220,7 @@ describe('a folder', () => {
     );
   });
 
-  test('is cleared of the mails before a time, some at once, when there is one', async () => {
+  test('is cleared of mails before a time in batches, if the folder exists', async () => {
     const folder = join(await temporaryFolder(), 'mail');
     const { mail, clock } = await open({ folder });
     expect(await mail.clear(clock.now(), 10)).toBe(0);
@@ -233,7 +233,7 @@ describe('a folder', () => {
     expect((await readMails(folder)).map(({ subject }) => subject)).toEqual(['new']);
   });
 
-  test('that cannot be written to is worth another try, and leaves nothing', async () => {
+  test('that cannot be written to can be retried, and leaves nothing behind', async () => {
     const folder = join(await temporaryFolder(), 'mail');
     await writeFile(folder, 'in its place');
     const { mail, lines } = await open({ folder });
@@ -243,7 +243,7 @@ describe('a folder', () => {
 });
 
 describe('an SMTP server', () => {
-  /** @returns the error, which holds nothing of the mail or of who we are */
+  /** @returns the error, which contains nothing of the mail or the credentials */
   async function failure(mail: Mail): Promise<Error> {
     const error = await mail.send(message).then(
       () => undefined,
@@ -256,7 +256,7 @@ describe('an SMTP server', () => {
     return error!;
   }
 
-  test('that refuses the recipient is not tried again', async () => {
+  test('that refuses the recipient is not retried', async () => {
     const server = await startMailServer(onTestFinished, {
       onRcptTo: ({ address }, _, done) => done(smtpError(550, `No such user: ${address}`)),
     });
@@ -266,7 +266,7 @@ describe('an SMTP server', () => {
     expect(error.message).toContain('550 at RCPT TO');
   });
 
-  test('that refuses the content, and quotes it, is not tried again', async () => {
+  test('that refuses the content, and quotes it, is not retried', async () => {
     const server = await startMailServer(onTestFinished, {
       onData: (stream, _, done) => {
         stream.resume().on('end', () => done(smtpError(554, `Blocked: ${SECRET}`)));
@@ -276,7 +276,7 @@ describe('an SMTP server', () => {
     expect(await failure(mail)).toBeInstanceOf(MailRefusedError);
   });
 
-  test.each([450, 421, 452, 530])('that returns %i for the recipient is tried again', async (code) => {
+  test.each([450, 421, 452, 530])('that returns %i for the recipient is retried', async (code) => {
     const server = await startMailServer(onTestFinished, {
       onRcptTo: (_address, _session, done) => done(smtpError(code, 'Not now: ada@example.com')),
     });
@@ -284,7 +284,7 @@ describe('an SMTP server', () => {
     expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
   });
 
-  test('that refuses the sender is tried again: MAIL_FROM may be corrected', async () => {
+  test('that refuses the sender is retried, because MAIL_FROM may be corrected', async () => {
     const server = await startMailServer(onTestFinished, {
       onMailFrom: (_address, _session, done) => done(smtpError(553, 'Not yours')),
     });
@@ -294,7 +294,7 @@ describe('an SMTP server', () => {
     expect(error.message).toContain('Not yours');
   });
 
-  test('that is unavailable, then back', async () => {
+  test('that is unavailable, then available again', async () => {
     const port = await freePort();
     const { mail } = await open({ smtpUrl: smtp(port) });
     expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
@@ -307,7 +307,7 @@ describe('an SMTP server', () => {
     expect([first.received.length, second.received.length]).toEqual([1, 1]);
   });
 
-  test('that hangs: closing ends what is in progress', async () => {
+  test('that hangs: closing ends mails in progress', async () => {
     const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
@@ -320,7 +320,7 @@ describe('an SMTP server', () => {
     expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
   });
 
-  test('requires a login: a wrong password is tried again', async () => {
+  test('requires a login: a wrong password is retried', async () => {
     const server = await startMailServer(onTestFinished, {
       authOptional: false,
       allowInsecureAuth: true,
@@ -349,18 +349,15 @@ describe('an SMTP server', () => {
     test.each([
       ['from the beginning', { ...certificate, secure: true }, 'smtps'],
       ['by STARTTLS', { ...certificate, disabledCommands: [] }, 'smtp'],
-    ])(
-      '%s, for a certificate that only an unknown authority vouches for',
-      async (_when, options, protocol) => {
-        const server = await startMailServer(onTestFinished, options);
-        const { mail } = await open({ smtpUrl: `${protocol}://localhost:${server.port}` });
-        expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
-        expect(server.received).toEqual([]);
-        setDefaultCACertificates([certificate.cert]);
-        await mail.send(message);
-        expect(server.received.map(({ secure }) => secure)).toEqual([true]);
-      },
-    );
+    ])('%s, with a certificate of an unknown authority', async (_when, options, protocol) => {
+      const server = await startMailServer(onTestFinished, options);
+      const { mail } = await open({ smtpUrl: `${protocol}://localhost:${server.port}` });
+      expect(await failure(mail)).toBeInstanceOf(MailUnavailableError);
+      expect(server.received).toEqual([]);
+      setDefaultCACertificates([certificate.cert]);
+      await mail.send(message);
+      expect(server.received.map(({ secure }) => secure)).toEqual([true]);
+    });
   });
 });
 
@@ -414,7 +411,7 @@ test.each([
   '127.0.0.1',
   '2130706433',
   '0x7f.1',
-])('%j is no domain of an address', (domain) => {
+])('%j is not a domain of an address', (domain) => {
   expect(isMailAddress(`ada@${domain}`)).toBe(false);
 });
 
@@ -425,7 +422,7 @@ test.each(['example.com', 'Example.COM', 'faß.de', 'Bücher.example', 'xn--bche
   },
 );
 
-test('a link can be copied in one piece from a mail that is a file', async () => {
+test('a link in the file of a mail is in one piece', async () => {
   const folder = await temporaryFolder();
   const { mail } = await open({ folder });
   const link = `https://a-host-with-a-long-name.latchkey.example:8443/agent/claim/${'x'.repeat(43)}`;
@@ -435,7 +432,7 @@ test('a link can be copied in one piece from a mail that is a file', async () =>
   const content = await readFile(join(folder, name!), 'utf8');
   expect(content).toContain(`\r\n${link}\r\n`);
   expect((await PostalMime.parse(content)).text).toBe(`${text}\n`);
-  // What is not ASCII, or too long for a line, is encoded as before.
+  // Text that is not ASCII or too long for a line is still encoded.
   for (const odd of [`Zoë ${link}`, 'x'.repeat(999)]) {
     await mail.send({ ...message, text: odd });
     const names = (await readdir(folder)).sort();

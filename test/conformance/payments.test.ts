@@ -34,7 +34,7 @@ const yearly: Product = {
   recurring: 'yearly',
 };
 
-/** Each with its processor; undefined where that is unavailable. */
+/** Each implementation with its processor, or undefined if that is unavailable. */
 const processors: readonly (readonly [string, PaymentsHarness | undefined])[] = [
   ['the test processor', await startTestProcessor()],
   ['Stripe (stripe-mock)', await startStripe()],
@@ -114,7 +114,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         expect(new URL(url).protocol).toMatch(/^https?:$/);
       });
 
-      test('of the same reference is the same one, for any process and some time later', async () => {
+      test('with the same reference is the same one, for any process and some time later', async () => {
         const wanted = order(monthly);
         const first = await (await harness.open()).openCheckout(wanted);
         harness.clock.advance(40 * 60 * SECOND);
@@ -203,7 +203,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         expect(invoice.periodEnd.getTime() - invoice.periodStart.getTime()).toBeGreaterThan(27 * 24 * HOUR);
       });
 
-      test.each(['failed', 'expired'] as const)('that %s says so', async (state) => {
+      test.each(['failed', 'expired'] as const)('that %s is reported', async (state) => {
         const payments = await harness.open();
         const wanted = order(pro);
         const { sessionRef } = await payments.openCheckout(wanted);
@@ -238,7 +238,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         await refused(payments.readEvent(body, headers), 'signature');
       });
 
-      test('that was altered', async () => {
+      test('that was altered is refused', async () => {
         const { events, payments } = await paidOnce();
         for (const { body, headers } of events) {
           for (const at of [0, body.length >> 1, body.length - 1]) {
@@ -251,7 +251,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         }
       });
 
-      test('that is not signed, or not by the processor', async () => {
+      test('that is not signed by the processor is refused', async () => {
         const { events, payments } = await paidOnce();
         const [event] = events;
         await refused(payments.readEvent(event!.body, {}), 'signature');
@@ -262,7 +262,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         await refused(payments.readEvent(body, headers), 'signature');
       });
 
-      test('of another account', async () => {
+      test('of another account is refused', async () => {
         const { body, headers } = await harness.ofAnotherAccount();
         await refused((await harness.open()).readEvent(body, headers), 'account');
       });
@@ -278,7 +278,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
     });
 
     describe('a subscription', () => {
-      test('is the same in look-ups', async () => {
+      test('is the same when it is fetched', async () => {
         const { facts, payments, sessionRef, subscriptionRef } = await subscribed();
         const subscription = withoutTime(last(facts, 'subscription'));
         const ofCheckout = await payments.lookUpCheckout(sessionRef);
@@ -353,7 +353,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         });
       });
 
-      test('cannot be moved to something that is paid once', async () => {
+      test('cannot be moved to a one-time product', async () => {
         const { payments, subscriptionRef } = await subscribed();
         await refused(payments.changeSubscription(subscriptionRef, pro), 'invalid');
       });
@@ -394,7 +394,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         expect(last(await payments.lookUpCheckout(sessionRef), 'refund').refundedMinor).toBe(1_990);
       });
 
-      test('is refunded by us, once for a key', async () => {
+      test('can be refunded by us, once per key', async () => {
         const { payments, paymentRef, sessionRef } = await paidOnce();
         const refunded = async () => last(await payments.lookUpCheckout(sessionRef), 'refund').refundedMinor;
         await payments.refund(paymentRef, 990, `${paymentRef}:a`);
@@ -439,7 +439,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
     describe('a machine', () => {
       const request = { amount: '250', currency: 'USD', description: 'A license' };
 
-      test('pays at once, and once for a key', async () => {
+      test('pays immediately, once per key', async () => {
         const wanted = { ...request, key: 'machine:a', token: harness.tokens.accepted };
         const charge = await (await harness.open()).charge(wanted);
         expect(charge.paymentRef).not.toBe('');
@@ -450,7 +450,7 @@ describe.each(processors)('payments: %s', (_title, opened) => {
         expect(another.paymentRef).not.toBe(charge.paymentRef);
       });
 
-      test('whose token is not good', async () => {
+      test('whose token is invalid', async () => {
         const payments = await harness.open();
         const { declined } = harness.tokens;
         await refused(payments.charge({ ...request, key: 'machine:c', token: declined }), 'declined');

@@ -33,7 +33,7 @@ describe.skipIf(!stripe)('Stripe', () => {
     ...changes,
   });
 
-  /** The requests that Stripe gets while something is done. */
+  /** The requests that Stripe receives during a function. */
   async function requestsOf(work: () => Promise<unknown>): Promise<RecordedRequest[]> {
     const before = server.requests.length;
     await work();
@@ -69,7 +69,7 @@ describe.skipIf(!stripe)('Stripe', () => {
 
   const outage = new Refusal(503, { type: 'api_error', message: 'Down for a moment.' });
 
-  describe('gets requests', () => {
+  describe('receives requests', () => {
     test('for a page to subscribe', async () => {
       const wanted = order();
       const requests = await requestsOf(async () => (await harness.open()).openCheckout(wanted));
@@ -122,7 +122,7 @@ describe.skipIf(!stripe)('Stripe', () => {
       expect(Object.keys(body)).not.toContain('customer_creation');
     });
 
-    test('to know a product once for each process, and again under a new name', async () => {
+    test('to create a product once per process, and to rename it', async () => {
       const payments = await harness.open();
       const fresh = { ...product, productId: 'plan_fresh' };
       const requests = await requestsOf(async () => {
@@ -139,7 +139,7 @@ describe.skipIf(!stripe)('Stripe', () => {
       expect(server.world.things.get('latchkey_plan_fresh')).toMatchObject({ name: 'Pro+' });
     });
 
-    test('for the money of a machine', async () => {
+    test('for a machine payment', async () => {
       const [requests] = await requestsOf(async () =>
         (await harness.open()).charge({
           key: 'machine:version',
@@ -163,7 +163,7 @@ describe.skipIf(!stripe)('Stripe', () => {
       });
     });
 
-    test('to refund in its own units, once for a key', async () => {
+    test('to refund in its own units, once per key', async () => {
       const { world } = server;
       const { id } = await world.payment(700_000, 'isk');
       const requests = await requestsOf(async () => (await harness.open()).refund(id, 500, 'krona'));
@@ -182,7 +182,7 @@ describe.skipIf(!stripe)('Stripe', () => {
       }
     });
 
-    test('to move a subscription, and nothing when it is there already', async () => {
+    test('to move a subscription, but not if it was already moved', async () => {
       const { subscription } = await subscribed();
       const payments = await harness.open();
       const other = { ...product, productId: 'plan_2', amountMinor: 9_990 };
@@ -209,7 +209,7 @@ describe.skipIf(!stripe)('Stripe', () => {
     });
   });
 
-  test('a change that cannot be paid is declined, and the subscription is as before', async () => {
+  test('a change that cannot be paid is declined, and the subscription is unchanged', async () => {
     const { subscription } = await subscribed();
     const payments = await harness.open();
     const before = await payments.lookUpSubscription(subscription);
@@ -231,7 +231,7 @@ describe.skipIf(!stripe)('Stripe', () => {
       await expect(fewer.readEvent(body, headers)).rejects.toMatchObject({ fault: 'signature' });
     });
 
-    test('of real money only those who have a live key', async () => {
+    test('of real money only with a live key', async () => {
       const { subscription } = await subscribed();
       const told = server.world.things.get(subscription)!;
       const event = (livemode: boolean) => harness.event('customer.subscription.updated', told, { livemode });
@@ -243,11 +243,11 @@ describe.skipIf(!stripe)('Stripe', () => {
       expect((await live.readEvent(real.body, real.headers))?.facts).toHaveLength(1);
     });
 
-    test('what cannot be read, although it is signed', async () => {
+    test('a signed event that cannot be parsed', async () => {
       await expect(read(sign('{', clock))).rejects.toMatchObject({ fault: 'invalid' });
     });
 
-    test('of a subscription that changed in the second in which it began: the change is later', async () => {
+    test('of a subscription that changed in the second of its start: the change is later', async () => {
       const { events } = await subscribed();
       const facts: PaymentFact[] = [];
       for (const event of events) facts.push(...((await read(event))?.facts ?? []));
@@ -285,7 +285,7 @@ describe.skipIf(!stripe)('Stripe', () => {
       expect(requests).toEqual([]);
     });
 
-    test('what cannot be completed now: the event is read when it is sent again', async () => {
+    test('an event that cannot be completed now, but when it is sent again', async () => {
       const { events } = await subscribed();
       refuse(/^GET/, outage);
       const unavailable = { name: 'PaymentsUnavailableError' };
@@ -300,7 +300,7 @@ describe.skipIf(!stripe)('Stripe', () => {
     });
   });
 
-  test('a subscription that another service sells on the same account is not ours', async () => {
+  test('a subscription of another service on the same account is ignored', async () => {
     const { id } = await server.world.make('sub', 'subscriptions', {});
     expect(await (await harness.open()).lookUpSubscription(id)).toEqual([]);
     const session = await server.world.make('cs_test', 'checkout/sessions', {});

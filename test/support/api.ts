@@ -14,7 +14,7 @@ export interface CallOptions {
   readonly headers?: Record<string, string> | undefined;
 }
 
-/** Calls a service as a client does. Every exchange is held against the contract. */
+/** A client of a service that checks every exchange against the contract. */
 export class Api {
   readonly baseUrl: string;
 
@@ -23,8 +23,8 @@ export class Api {
   }
 
   /**
-   * @param body an object is sent as JSON, a string or bytes as they are
-   * @returns the response; a body that is no JSON as text, and of a stream of events nothing but the headers
+   * @param body an object is sent as JSON, a string or bytes unchanged
+   * @returns the response. A body other than JSON is text, and an event stream has headers only
    */
   async call<Body = Record<string, unknown>>(
     method: string,
@@ -69,7 +69,7 @@ export class Api {
   plans = () => this.call<Schemas['PlanList']>('GET', '/api/v1/client/plans');
   health = () => this.call<Schemas['HealthResult'] & Problem>('GET', '/health');
 
-  // Those of v2 take what `signed` gives, or a body alone.
+  // These accept the result of `signed`, or a body alone.
   loginV2 = (body: Sent<'LoginUserV2Request'>, headers?: Fields) =>
     this.#send<'SignedSessionResult'>('/api/v2/client/login', body, headers);
   loginWithLicense = (body: Sent<'LoginWithLicenseRequest'>, headers?: Fields) =>
@@ -92,20 +92,20 @@ export class Api {
   }
 }
 
-/** The additional fields of a response that is a refusal. */
+/** The additional members of a refusal. */
 interface Problem {
   readonly code?: string;
   readonly detail?: string;
 }
 
-/** A body, or the text of one, whose bytes a signature covers. */
+/** A body, or its text if a signature covers the bytes. */
 type Sent<Request extends keyof Schemas> = Schemas[Request] | string;
 
 type Fields = Record<string, string>;
 
 export type OperationId = keyof operations;
 
-/** Of a stream that does not end, its beginning. */
+/** The start of an endless stream, or the whole text. */
 async function textOf(response: Response): Promise<string> {
   const endless = response.headers.get('content-type')?.startsWith('text/event-stream');
   if (!endless || !response.body) return response.text();

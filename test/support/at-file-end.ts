@@ -1,14 +1,14 @@
 const cleanUps: (() => unknown)[] = [];
 
 /**
- * Cleans something up at the end of the test file, whether a file, a hook or a test calls it. Vitest forgets the
- * `afterAll` of the latter two.
+ * Cleans up at the end of the test file, whether a file, a hook or a test calls it. Vitest ignores the `afterAll` of
+ * the latter two.
  */
 export function atFileEnd(cleanUp: () => unknown): void {
   cleanUps.push(cleanUp);
 }
 
-/** Cleans up, what came last first. @throws when something fails, after all else */
+/** Cleans up in reverse order. @throws if something fails, after everything else */
 export async function endFile(): Promise<void> {
   const failures: unknown[] = [];
   for (let cleanUp = cleanUps.pop(); cleanUp; cleanUp = cleanUps.pop()) {

@@ -11,7 +11,7 @@ import { ADMIN_TOKEN, MASTER_KEY, type TestService } from './service.ts';
 type Schemas = components['schemas'];
 type Plan = Schemas['AdminPlan'];
 
-/** What the administrator calls with. */
+/** The administrator as a caller. */
 export const ADMINISTRATOR = { token: ADMIN_TOKEN };
 
 /** Sells a plan that is like `Pro` by default. */
@@ -29,7 +29,7 @@ export async function sellPlan(api: Api, terms: Partial<Schemas['CreatePlanReque
   return body;
 }
 
-/** A checkout that was opened, and its content. */
+/** An open checkout with its content. */
 export interface Opened {
   readonly sessionId: string;
   readonly url: string;
@@ -51,7 +51,7 @@ export async function openCheckout(
   return { sessionId: body.sessionId, url: body.url, plan };
 }
 
-/** Cards of the test processor, by what they do. */
+/** Cards of the test processor, by their effect. */
 export const CARDS = {
   pays: '4242 4242 4242 4242',
   declined: '4000 0000 0000 0002',
@@ -61,7 +61,7 @@ export const CARDS = {
   paysOnce: '4000 0000 0000 0341',
 } as const;
 
-/** Pays a checkout on its page, as a payer's browser does. @returns the status of the page */
+/** Pays a checkout on its page like a payer's browser. @returns the status of the page */
 export async function payWith(card: keyof typeof CARDS, { url }: Pick<Opened, 'url'>): Promise<number> {
   const typed = { name: 'Ada Lovelace', number: CARDS[card], expiry: '12 / 30', cvc: '123' };
   const form = new URLSearchParams(typed);
@@ -70,7 +70,7 @@ export async function payWith(card: keyof typeof CARDS, { url }: Pick<Opened, 'u
   return status;
 }
 
-/** What a developer has paid, the newest first. */
+/** The invoices of a developer, newest first. */
 export async function invoicesOf(api: Api, { token }: { readonly token: string }) {
   const path = '/api/v2/dev/invoices?limit=100';
   const { status, body } = await api.call<Schemas['InvoiceList']>('GET', path, undefined, { token });
@@ -78,12 +78,12 @@ export async function invoicesOf(api: Api, { token }: { readonly token: string }
   return body.data;
 }
 
-/** A checkout that was paid, with its first invoice. */
+/** A paid checkout with its first invoice. */
 export interface Bought extends Opened {
   readonly invoice: Schemas['Invoice'];
 }
 
-/** Buys a plan: opens a checkout, pays on its page, and waits for the events of it. */
+/** Buys a plan: opens a checkout, pays on its page, and waits for the events. */
 export async function buy(
   api: Api,
   developer: { readonly token: string },
@@ -94,7 +94,7 @@ export async function buy(
   const opened = await openCheckout(api, developer, plan, more);
   expect(await payWith(card, opened)).toBe(303);
   await becomes(api, developer, opened, 'paid');
-  // Each of the facts comes in an event of its own.
+  // Each fact arrives in an event of its own.
   const invoice = await vi.waitFor(async () => {
     const found = (await invoicesOf(api, developer)).find((each) => each.checkout_id === opened.sessionId);
     expect(found).toBeDefined();
@@ -103,7 +103,7 @@ export async function buy(
   return { ...opened, invoice };
 }
 
-/** Also in hooks, where `expect.poll` is not allowed. */
+// `vi.waitFor` works in hooks, too, where `expect.poll` is not allowed.
 const WAIT = { timeout: 15_000 };
 
 /** Waits until a checkout is in a state. */
@@ -118,13 +118,13 @@ export async function becomes(
   await vi.waitFor(async () => expect((await read()).body.state).toBe(state), WAIT);
 }
 
-/** Waits until the test processor has nothing more to send. */
+/** Waits until the service has processed all events of the test processor. */
 export async function allTold({ database }: Pick<TestService, 'database'>): Promise<void> {
   const waiting = () => database.knex('test_notices').select('notice_id');
   await vi.waitFor(async () => expect(await waiting()).toEqual([]), WAIT);
 }
 
-/** Speaks in the name of the test processor of a service. */
+/** Writes events as the test processor of a service. */
 export interface PaymentEventWriter {
   /** The body of an event. */
   event(facts: readonly PaymentFact[], other?: object): string;
@@ -155,7 +155,7 @@ export async function paymentEventWriter(
   };
 }
 
-/** The processor's name of a checkout, the last part of the test processor's address of it. */
+/** The processor's reference of a checkout, which is the last part of its URL. */
 const sessionRefOf = ({ url }: Opened) => new URL(url).pathname.split('/').at(-1)!;
 
 export const minor = (plan: Plan) => Math.round(plan.price * 100);
@@ -164,7 +164,7 @@ export const subscriptionOf = ({ sessionId }: Opened) => `su_${sessionId}`;
 
 type Of<Kind extends PaymentFact['kind']> = Extract<PaymentFact, { kind: Kind }>;
 
-/** What the processor says of a checkout that was paid. */
+/** The fact of a paid checkout. */
 export function paid(opened: Opened, other: Partial<Of<'checkout'>> = {}): Of<'checkout'> {
   const recurring = opened.plan.period !== 'lifetime';
   return {
@@ -182,7 +182,7 @@ export function paid(opened: Opened, other: Partial<Of<'checkout'>> = {}): Of<'c
   };
 }
 
-/** What it says of the bill of a period. */
+/** The fact of the invoice of a period. */
 export function billed(
   opened: Opened,
   start: Date,
@@ -207,7 +207,7 @@ export function billed(
   };
 }
 
-/** What it says of a subscription. */
+/** The fact of a subscription. */
 export function subscribed(
   opened: Opened,
   asOf: Date,

@@ -4,17 +4,17 @@ import { inject, onTestFinished } from 'vitest';
 import { atFileEnd } from './at-file-end.ts';
 import { databaseUrl, TEMPLATE } from './postgres-server.ts';
 
-/** A migrated database of its own for the calling test file. @returns its address, as `DATABASE_URL` takes it */
+/** Creates a migrated database for the calling test file. @returns its URL, for `DATABASE_URL` */
 export async function createTestDatabase(): Promise<string> {
   const server = inject('postgres');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // Through the log of changes it would cost several times as much.
+  // The other strategy, by the write-ahead log, would take several times as long.
   await asAdmin((admin) => admin.query(`create database ${name} template ${TEMPLATE} strategy file_copy`));
   atFileEnd(() => asAdmin((admin) => admin.query(`drop database if exists ${name} with (force)`)));
   return databaseUrl(server, name);
 }
 
-/** A copy of a database without other connections, for the calling test file. @returns its address */
+/** Copies a database without other connections, for the calling test file. @returns its URL */
 export async function copyDatabase(url: string): Promise<string> {
   const source = new URL(url.replace('postgresql:///', 'postgresql://host/')).pathname.slice(1);
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -23,7 +23,7 @@ export async function copyDatabase(url: string): Promise<string> {
   return databaseUrl(inject('postgres'), name);
 }
 
-/** Queries a database directly, for what no operation shows. The connection ends with the test. */
+/** Queries a database directly, for what no operation returns. The connection ends with the test. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Api } from './api.ts';
 import { expectContract } from './exchange.ts';
 
-/** An event as a client gets it. */
+/** An event as received by a client. */
 export interface Received {
   readonly id: string | undefined;
   readonly type: string;
@@ -17,20 +17,20 @@ export interface Received {
 }
 
 export interface Following {
-  /** What has come so far. */
+  /** The events received so far. */
   readonly events: Received[];
-  /** The last id that a frame carried, with an event or without. */
+  /** The id of the last frame, with an event or without. */
   readonly lastId: () => string | undefined;
   readonly comments: () => number;
   readonly retry: () => number | undefined;
-  /** Resolves when the server has ended the stream, with how. */
+  /** Resolves when the stream has ended, with the way it did. */
   readonly ended: Promise<'end' | 'cut'>;
   /** Waits for an event of a type. */
   next(type: string): Promise<Received>;
   close(): Promise<void>;
 }
 
-/** Follows a stream of server-sent events, until the end of the test at the latest. */
+/** Follows a stream of server-sent events, at most until the end of the test. */
 export async function follow(
   api: Api,
   path: string,

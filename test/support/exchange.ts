@@ -8,7 +8,7 @@ import { responseHeaders, responseValidators } from './response-validators.ts';
 
 export interface Exchange {
   readonly method: string;
-  /** With the query string. */
+  /** Includes the query string. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -33,13 +33,13 @@ const GENERAL_CODES = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** The contract's paths, as they are looked for in requests. */
+/** The paths of the contract, to look up requests. */
 const templates = Object.entries(contract.paths).map(([template, item]) => ({
   pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`),
   item: item as Record<string, unknown>,
 }));
 
-/** The operation of a request; undefined when the contract has none. */
+/** The operation of a request, or undefined if it is not in the contract. */
 export function operationOf(method: string, path: string): ContractOperation | undefined {
   const bare = path.split('?', 1)[0]!;
   const found = templates.find(({ pattern }) => pattern.test(bare));
@@ -47,8 +47,8 @@ export function operationOf(method: string, path: string): ContractOperation | u
 }
 
 /**
- * Holds an exchange against the contract: declared status, media type, headers, body and error code, by our generated
- * validators and by Prism's.
+ * Checks an exchange against the contract: declared status, media type, headers, body and error code, with our
+ * generated validators and with Prism's.
  */
 export function expectContract(exchange: Exchange): void {
   const operation = operationOf(exchange.method, exchange.path);
@@ -74,7 +74,7 @@ export function expectContract(exchange: Exchange): void {
 
   if (!mediaType.endsWith('json')) return;
   const resource = prismOperations.find(({ iid }) => iid === operation.operationId) as IHttpOperation;
-  // Prism takes application/json for application/problem+json: it gets the content of the exact type only.
+  // Prism accepts application/json for application/problem+json, so it gets the content of the exact type only.
   const responses = resource.responses.map((response) => ({
     ...response,
     contents: response.contents?.filter((content) => content.mediaType === mediaType) ?? [],
@@ -86,20 +86,20 @@ export function expectContract(exchange: Exchange): void {
   expect('left' in violations ? violations.left : [], `Prism: ${where}`).toEqual([]);
 }
 
-/** A body as it reads: JSON parsed, everything else as text. */
+/** A parsed body: JSON, or else text. */
 export function bodyOf({ headers, text }: Pick<Exchange, 'headers' | 'text'>): unknown {
   if (text === '') return undefined;
   return /^application\/([\w.-]+\+)?json\b/.test(headers.get('content-type') ?? '') ? JSON.parse(text) : text;
 }
 
-/** The media types that the contract declares for a response; none if it has no body. */
+/** The declared media types of a response, none if it has no body. */
 function mediaTypesOf({ operationId }: ContractOperation, status: number): string[] {
   const resource = prismOperations.find(({ iid }) => iid === operationId);
   const response = resource?.responses.find(({ code }) => code === String(status));
   return response?.contents?.map(({ mediaType }) => mediaType) ?? [];
 }
 
-/** What holds for every error, operation of the contract or not. */
+/** Checks that apply to every error, of an operation or not. */
 function expectProblem(
   exchange: Exchange,
   body: unknown,

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { endFile } from './at-file-end.ts';
 
-// Of each test file this is the first, so that what it has to do comes last.
+// Runs first in each test file, so that its clean-up runs last.
 afterAll(endFile, 120_000);

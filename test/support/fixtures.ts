@@ -4,22 +4,22 @@ import type { Api } from './api.ts';
 
 type Schemas = components['schemas'];
 
-/** A word that no other fixture has. */
+/** A unique word. */
 export function unique(prefix: string): string {
   return `${prefix}-${randomBytes(6).toString('hex')}`;
 }
 
-/** A machine's identifier, as a client computes it. */
+/** A machine identifier, as a client computes it. */
 export function newHwid(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** What a client makes up for every request. */
+/** The nonce of a request. */
 export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** How a request is signed: what is left out is as it should be. */
+/** Changes of a valid signature. */
 export interface Signing {
   /** The client's clock. */
   readonly at: Date;
@@ -28,9 +28,9 @@ export interface Signing {
 }
 
 /**
- * A request as a client of v2 signs it: HMAC-SHA-256 over the bytes of the body, keyed with the application's secret.
- * @param body a string is sent as it is
- * @returns the body and its headers, as the v2 operations of `Api` take them
+ * A request signed like a v2 client: HMAC-SHA-256 over the bytes of the body, keyed with the application's secret.
+ * @param body a string is sent unchanged
+ * @returns the body and its headers, for the v2 operations of `Api`
  */
 export function signed(
   { secret }: { readonly secret: string },
@@ -68,7 +68,7 @@ export interface App {
   with<Fields extends object>(fields: Fields): { app_id: string; secret: string } & Fields;
 }
 
-/** An application of a developer; of a new one when none is given. */
+/** An application of a developer, by default a new one. */
 export async function newApp(api: Api, developer?: Developer): Promise<App> {
   const { token } = developer ?? (await newDeveloper(api));
   const created = await api.post<Schemas['CreateApplicationResult']>(
@@ -106,7 +106,7 @@ export async function ban(api: Api, app: App, target: Schemas['CreateBanRequest'
   return body.ban_id;
 }
 
-/** Lifts a ban. */
+/** Deletes a ban. */
 export async function lift(api: Api, app: App, banId: string): Promise<void> {
   const path = `/api/v2/dev/apps/${app.app_id}/bans/${banId}`;
   const { status } = await api.call('DELETE', path, undefined, { token: app.token });

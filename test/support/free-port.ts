@@ -2,12 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** How many ports each of vitest's workers has for itself. */
+/** The number of ports for each of vitest's workers. */
 const OWN = 2_000;
 
 /**
- * A port of the loopback that is free and stays it: from below those that the system gives away by itself, and from a
- * part that no other worker looks into.
+ * A loopback port that stays free: below those that the system assigns by itself, in a range that no other worker uses.
  */
 export async function freePort(): Promise<number> {
   const first = 10_000 + OWN * (Number(process.env['VITEST_POOL_ID'] ?? 0) % 10);

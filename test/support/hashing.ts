@@ -6,46 +6,46 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { temporaryFolder } from './processes.ts';
 
-/** So many passwords are hashed or wait in one process: 17 for each core but one, of 5 cores at most. */
+/** The capacity for passwords, hashing and queued, of one process: 17 for each core but one, of 5 cores at most. */
 export const HASHES_AT_ONCE = 17 * Math.min(4, Math.max(1, availableParallelism() - 1));
 
-/** More than this process has threads. */
+/** More than the number of threads in this process. */
 const READERS = 64;
 
 /**
- * Keeps every password hash of this process waiting: the threads that make them open a pipe that has no writer.
- * @returns lets them continue, as the end of the test does at the latest
+ * Blocks every password hash of this process: the threads that compute them open a pipe without a writer.
+ * @returns unblocks them, at the latest at the end of the test
  */
 export async function holdHashes(): Promise<() => Promise<void>> {
   const pipe = join(await temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const readers = Array.from({ length: READERS }, () => open(pipe));
-  let gone: Promise<void> | undefined;
-  const letGo = () =>
-    (gone ??= (async () => {
+  let released: Promise<void> | undefined;
+  const release = () =>
+    (released ??= (async () => {
       const writer = openSync(pipe, 'r+');
       for (const reader of await Promise.all(readers)) await reader.close();
       closeSync(writer);
     })());
-  onTestFinished(letGo);
-  return letGo;
+  onTestFinished(release);
+  return release;
 }
 
 /**
- * Sends more passwords than may wait, while none is hashed: the surplus is refused immediately, the others get their
- * responses afterwards.
- * @returns the responses that came while no password was hashed, and those that came afterwards
+ * Sends more passwords than the capacity while none is hashed: the surplus is refused immediately, the others get their
+ * responses later.
+ * @returns the responses while no password was hashed, and the later ones
  */
 export async function flood<Reply>(
   surplus: number,
   send: () => Promise<Reply>,
 ): Promise<{ atOnce: Reply[]; later: Reply[] }> {
-  const letGo = await holdHashes();
+  const release = await holdHashes();
   const responses: Reply[] = [];
   const calls = Array.from({ length: HASHES_AT_ONCE + surplus }, async () => responses.push(await send()));
-  // A wrongly refused one would return earlier, a wrongly waiting one never.
+  // A wrong refusal would return earlier, and a wrongly queued request never.
   await expect.poll(() => responses.length).toBe(surplus);
-  await letGo();
+  await release();
   await Promise.all(calls);
   return { atOnce: responses.slice(0, surplus), later: responses.slice(surplus) };
 }

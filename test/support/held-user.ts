@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { connectTo } from './database.ts';
 
 /**
- * Does work that needs a user, and something else while it waits, because another transaction locks the user.
+ * Runs work that needs a user, and another function while it waits, because another transaction locks the user.
  * @returns the result of the work, once the user is unlocked
  */
 export async function whileUserIsHeld<Result>(

@@ -15,27 +15,27 @@ export interface ProviderKey {
   readonly publicJwk: JWK;
 }
 
-/** What a token says otherwise than it should; undefined leaves a claim out. */
+/** Changes of a valid token. Undefined removes a claim. */
 export interface Changes {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly key?: ProviderKey;
 }
 
-/** A provider of agents that asserts who their users are, over real HTTP. */
+/** An HTTP server of an identity provider whose assertions are about its users. */
 export interface IdentityProvider {
   readonly issuer: string;
-  /** How often its keys were fetched. */
+  /** The number of requests for its keys. */
   readonly fetches: () => number;
-  /** How it serves its keys. */
+  /** The response with its keys. */
   readonly keySet: {
     status: number;
     cacheControl: string | undefined;
-    /** Writes their JSON. */
+    /** Writes the JSON of the keys. */
     write: (json: string) => Uint8Array;
   };
   readonly key: () => ProviderKey;
-  /** Publishes another key, and signs with that one. */
+  /** Publishes another key, and signs with it. */
   rotate(alg?: string, keepOld?: boolean): Promise<ProviderKey>;
   /** An ID-JAG for a new subject by default. */
   grant(audience: string, changes?: Changes): Promise<string>;
@@ -43,7 +43,7 @@ export interface IdentityProvider {
   event(audience: string, typ: 'secevent+jwt' | 'logout+jwt', changes?: Changes): Promise<string>;
 }
 
-/** Makes a key as a provider has them. */
+/** Creates a key of a provider. */
 export async function newProviderKey(alg = 'ES256'): Promise<ProviderKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   const keyId = randomBytes(8).toString('hex');
@@ -55,14 +55,14 @@ export async function newProviderKey(alg = 'ES256'): Promise<ProviderKey> {
   };
 }
 
-/** The settings of a service that trusts providers. */
+/** The settings to trust providers. */
 export function trusting(...issuers: readonly string[]): Record<string, string> {
   return { AGENT_ISSUERS: issuers.join(','), AGENT_ISSUER_NETWORKS: '127.0.0.0/8' };
 }
 
 /**
  * Starts a provider for the calling test file.
- * @param clock that of the service under test; the machine's where that is another process
+ * @param clock that of the service under test, or the machine's for another process
  */
 export async function startIdentityProvider(
   clock: Clock = { now: () => new Date() },

@@ -5,8 +5,8 @@ const hashes = new Map<string, Promise<string>>();
 const checks = new Map<string, Promise<boolean>>();
 
 /**
- * Argon2 that does the same work once: it remembers hashes of passwords and results of checks.
- * Hashing is most of what a fixture costs.
+ * Argon2 that computes everything once: it caches hashes of passwords and results of checks, because hashing is most of
+ * the cost of a fixture.
  */
 export const knownHashes: Argon2 = {
   hash: (password, options) =>

@@ -15,7 +15,7 @@ export class Browser {
     this.#baseUrl = baseUrl;
   }
 
-  /** Opens an address and follows redirects as long as they stay here. */
+  /** Opens a URL and follows redirects to our own pages. */
   async open(url: string | URL, init: RequestInit = {}): Promise<Opened> {
     const target = new URL(url, this.#baseUrl);
     if (target.origin !== new URL(this.#baseUrl).origin)
@@ -62,7 +62,7 @@ export class Browser {
 
 export interface Opened {
   readonly url: URL;
-  /** 0 for an address that is not ours. */
+  /** 0 for a URL of another site. */
   readonly status: number;
   readonly html: string;
   readonly headers: Headers;
@@ -90,7 +90,7 @@ export async function newClient(api: Api, { token }: Pick<Developer, 'token'>, w
 
 type Registered = Pick<Schemas['CreateOAuthClientResult'], 'client_id' | 'client_secret'>;
 
-/** `openid-client`, set up as usual: by discovery. */
+/** `openid-client`, configured by discovery. */
 export async function discover(baseUrl: string, { client_id, client_secret }: Registered) {
   const authentication =
     client_secret === undefined ? client.None() : client.ClientSecretBasic(client_secret);
@@ -99,7 +99,7 @@ export async function discover(baseUrl: string, { client_id, client_secret }: Re
   });
 }
 
-/** Signs in and consents on the pages, whichever of them are shown. @returns where the browser ends */
+/** Signs in and consents on the pages that are shown. @returns the final URL of the browser */
 export async function consent(browser: Browser, opened: Opened, who: Developer): Promise<Opened> {
   let page = opened;
   if (page.html.includes('name="password"')) {
@@ -109,7 +109,7 @@ export async function consent(browser: Browser, opened: Opened, who: Developer):
   return page;
 }
 
-/** The address that the code flow begins at, and what its end needs. */
+/** The URL that starts the code flow, and what is needed to complete it. */
 export async function beginAuthorization(
   baseUrl: string,
   registered: Registered,
@@ -131,7 +131,7 @@ export async function beginAuthorization(
   return { config, url, verifier, redeem };
 }
 
-/** The code flow from its first redirect to the tokens. */
+/** Runs the code flow from its first redirect to the tokens. */
 export async function authorize(
   baseUrl: string,
   who: Developer,

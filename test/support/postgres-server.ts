@@ -12,7 +12,7 @@ import { installJobs } from '../../src/platform/jobs/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { START_FLAGS } from '../../tools/start-flags.ts';
 
-/** Where the tests' PostgreSQL listens. */
+/** The address of the tests' PostgreSQL server. */
 export interface PostgresServer {
   readonly host: string;
   readonly port: number;
@@ -22,7 +22,7 @@ export interface PostgresServer {
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: PostgresServer;
-    /** Where processes of the service find their modules compiled. */
+    /** The folder of compiled modules for processes of the service. */
     compiled: string;
   }
 }
@@ -31,14 +31,14 @@ export const TEMPLATE = 'latchkey_template';
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 6 * 2 ** 30;
 
-/** The address of a database on the tests' server, as `DATABASE_URL` takes it. */
+/** The URL of a database on the tests' server, for `DATABASE_URL`. */
 export function databaseUrl({ host, port, user }: PostgresServer, database: string): string {
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user })}`;
 }
 
 /**
- * Once a run: one real PostgreSQL, a migrated database that every test file copies, and the compiled modules of the
- * service.
+ * Runs once per test run: starts PostgreSQL, migrates a database that every test file copies, and compiles the modules
+ * of the service.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await roomyFolder();
@@ -77,7 +77,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Loads the service's modules once, for what Node keeps of it. */
+/** Loads the service's modules once, so that Node caches their compilation. */
 async function compile(folder: string): Promise<void> {
   const { PATH = '', HOME = '' } = process.env;
   await promisify(execFile)(process.execPath, [...START_FLAGS, 'src/app/serve.ts'], {
@@ -86,7 +86,7 @@ async function compile(folder: string): Promise<void> {
   });
 }
 
-/** A folder in memory if the machine has enough of it: hundreds of databases are copied and dropped. */
+/** A folder in memory if there is enough, because hundreds of databases are copied and dropped. */
 async function roomyFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
   return mkdtemp(join(bavail * bsize >= ENOUGH_BYTES ? MEMORY : tmpdir(), 'latchkey-test-'));

@@ -10,24 +10,23 @@ import { START_FLAGS } from '../../tools/start-flags.ts';
 import { Api } from './api.ts';
 
 /**
- * When to clean up: `onTestFinished` in a test, `atFileEnd` or, outside of tests and hooks, `afterAll` for a whole
- * file.
+ * Registers clean-up: `onTestFinished` in a test, `atFileEnd`, or `afterAll` outside of tests and hooks.
  */
 export type AtEnd = (cleanUp: () => Promise<void>) => void;
 
 export interface ServiceProcess {
   readonly api: Api;
   readonly child: ChildProcess;
-  /** What it has written to standard output and standard error so far. */
+  /** Standard output and standard error so far. */
   output(): { readonly stdout: string; readonly stderr: string };
-  /** Ends it. @returns its exit code; null when the signal ended it */
+  /** Ends it. @returns its exit code, or null if the signal ended it */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 /**
- * Runs the service as a process of its own, as `npm start` does. It is killed at the end of the test at the latest.
- * @param environment its settings; nothing is inherited but PATH, HOME and TMPDIR
- * @throws Error with its output when it ends before it listens
+ * Runs the service in another process, like `npm start`. It is killed at the latest at the end of the test.
+ * @param environment its settings: nothing is inherited except PATH, HOME and TMPDIR
+ * @throws Error with its output if it ends before it listens
  */
 export async function spawnService(
   environment: Record<string, string>,
@@ -47,9 +46,8 @@ export async function spawnService(
 }
 
 /**
- * Runs the service, or another program of ours, and waits until it ends by itself. One that starts to listen, or is
- * not
- * done after 20 s, is killed: its exit code is null.
+ * Runs the service, or another program of ours, and waits until it exits. A program that starts to listen, or runs for
+ * 20 s, is killed and has the exit code null.
  */
 export async function runToEnd(
   environment: Record<string, string>,
@@ -65,7 +63,7 @@ export async function runToEnd(
   return { code, ...output() };
 }
 
-/** Starts the service, or another program of ours, and does not wait for anything. The caller ends it. */
+/** Starts the service, or another program of ours, without waiting for it. The caller ends it. */
 export function spawnProgram(
   environment: Record<string, string>,
   script = 'src/main.ts',
@@ -82,7 +80,7 @@ export function spawnProgram(
       RATE_LIMIT: '1000000/60',
       ...environment,
     },
-    // A group of its own, so that a test can interrupt it as a terminal does.
+    // A separate process group, so that a test can interrupt it like a terminal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -110,9 +108,8 @@ export async function temporaryFolder(atEnd: AtEnd = onTestFinished): Promise<st
 }
 
 /**
- * A folder for `DATA_DIR` that does not exist yet. At the end of the test it is deleted, after the database server
- * that
- * a killed service left on it has ended.
+ * A path for `DATA_DIR` that does not exist yet. It is deleted at the end of the test, after the database server that a
+ * killed service left behind has ended.
  */
 export async function temporaryDataDir(atEnd: AtEnd = onTestFinished): Promise<string> {
   const dataDir = join(await temporaryFolder(atEnd), 'data');
@@ -126,7 +123,7 @@ export async function temporaryDataDir(atEnd: AtEnd = onTestFinished): Promise<s
   return dataDir;
 }
 
-/** The process id of the embedded database server on a data folder; undefined when none has noted itself. */
+/** The process id of the embedded database server in a data folder, or undefined. */
 export async function postmasterOf(dataDir: string): Promise<number | undefined> {
   const note = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8').catch(() => undefined);
   if (note === undefined) return undefined;
@@ -135,13 +132,13 @@ export async function postmasterOf(dataDir: string): Promise<number | undefined>
   return commandLine.includes(dataDir) ? pid : undefined;
 }
 
-/** The address of the embedded database of a running service, as `DATABASE_URL` takes it. */
+/** The URL of the embedded database of a running service, for `DATABASE_URL`. */
 export async function embeddedDatabaseUrl(dataDir: string): Promise<string> {
   const lines = (await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n');
   return `postgresql:///latchkey?${new URLSearchParams({ host: lines[4]!, port: lines[3]!, user: 'latchkey' })}`;
 }
 
-/** Whether a process runs: one that ended counts as gone, even before its status is collected. */
+/** Whether a process is running. One that has ended does not count, even if its status was not collected. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

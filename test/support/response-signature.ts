@@ -1,22 +1,21 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** What a signature of version 2 covers besides the nonce and the response. */
+/** What a version 2 signature covers besides the nonce and the response. */
 export interface BoundTo {
   readonly operation: string;
-  /** The body of the request, exactly as it was sent. */
+  /** The body of the request, unchanged. */
   readonly body: string | Uint8Array;
 }
 
 /**
- * What the signature of a response must be in version 1: hex HMAC-SHA-256 under the secret over
- * `nonce + "." + JCS(response without signature)`. It repeats the rule, so that the service's own code does not check
- * itself.
+ * The version 1 signature of a response: hex HMAC-SHA-256 with the secret over `nonce + "." + JCS(response without
+ * signature)`. It repeats the rule, so that the service's code does not check itself.
  */
 export function signatureOf(app: { readonly secret: string }, nonce: string, response: object): string {
   return hmac(app.secret, `${nonce}.${canonicalWithoutSignature(response)}`);
 }
 
-/** What the signature of a response must be in version 2. */
+/** The version 2 signature of a response. */
 export function boundSignatureOf(
   app: { readonly secret: string },
   { operation, body }: BoundTo,
@@ -28,7 +27,7 @@ export function boundSignatureOf(
   return hmac(app.secret, lines.join('\n'));
 }
 
-/** The `x-signature` of a request in version 2. */
+/** The version 2 `x-signature` of a request. */
 export function boundRequestSignatureOf(
   app: { readonly secret: string },
   { operation, body }: BoundTo,
@@ -47,7 +46,7 @@ function canonicalWithoutSignature(response: object): string {
   return canonical(signedPart);
 }
 
-/** JSON by RFC 8785, for what is in our responses: members in the order of their UTF-16 code units, no white space. */
+/** RFC 8785 JSON for our responses: members in the order of their UTF-16 code units, no white space. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -16,15 +16,15 @@ const JSON_TYPE = /^application\/([\w.-]+\+)?json$/;
 type ByStatus<T> = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, T>>>>>>;
 
 export interface ResponseChecks {
-  /** operationId, status, media type. A declared status without a JSON body is there and empty. */
+  /** By operationId, status and media type. A declared status without a JSON body has no validators. */
   readonly responseValidators: ByStatus<ValidateFunction>;
-  /** operationId, status, name in lower case: whether the header must be sent. */
+  /** By operationId, status and lower-case name: whether the header is required. */
   readonly responseHeaders: ByStatus<boolean>;
 }
 
-/** Validators of every JSON response that a contract declares, each compiled when it is first used, and its headers. */
+/** Validators of every JSON response in a contract, compiled when they are first used, and its headers. */
 export function checksOf(contract: Contract): ResponseChecks {
-  // Everything under one root keeps `#/components/schemas/…` references as they are: each component compiles once.
+  // A common root keeps `#/components/schemas/…` references unchanged, so that each component compiles once.
   const components = constraintsOfEach(contract.components?.schemas ?? {}, ['default']);
   const schemas: Schema[] = [];
   const ajv = new Ajv({

@@ -12,16 +12,16 @@ import { createTestDatabase } from './database.ts';
 import { knownHashes } from './known-hashes.ts';
 import { temporaryFolder } from './processes.ts';
 
-/** The master key of every test service: two of them on one database must share it. */
+/** The master key of every test service, because services on one database must share it. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
 
 /** The administrator's token of every test service. */
 export const ADMIN_TOKEN = randomBytes(32).toString('hex');
 
-/** Tests send more in a minute than one address may; those of the limit set their own. */
+/** Tests send more requests a minute than one address may. Tests of the limit set their own. */
 export const UNLIMITED = { RATE_LIMIT: '1000000/60' };
 
-/** More than a busy machine takes for anything. */
+/** Longer than anything takes on a busy machine. */
 const PATIENCE_MS = 60_000;
 
 interface TestOptions {
@@ -35,20 +35,18 @@ export interface TestService extends RunningService {
   readonly clock: TestClock;
   readonly databaseUrl: string;
   /**
-   * The mails that it has sent so far, the oldest first. They are sent after the response: poll for them. Of services
-   * on
-   * one database any may send a mail: give them one `DATA_DIR`.
+   * The mails sent so far, oldest first. They are sent after the response, so poll for them. Any service on a database
+   * may send a mail, so give them one `DATA_DIR`.
    */
   mailbox(): Promise<readonly Email[]>;
 }
 
 /**
- * Starts a whole service in this process, on a free port, with its own database and data folder, under a clock that
- * the
- * test moves. It stops after the last test of the file.
- * @param environment settings that differ
- * @param deadlineMs how long a request may take: tests hold requests for as long as they need
- * @param hashing `once` makes each password's hash once a run; what tests the hashing itself has `each` of them made
+ * Starts a whole service in this process, on a free port, with its own database and data folder, and a clock that the
+ * test advances. It stops after the last test of the file.
+ * @param environment overrides settings
+ * @param deadlineMs the timeout of a request, long by default because tests hold requests
+ * @param hashing `once` computes each password's hash once per run, `each` computes every one
  */
 export async function startTestService(
   environment: Record<string, string> = {},
@@ -68,7 +66,7 @@ export async function startTestService(
   });
   const service = await startService(config, logger, {
     clock,
-    // It has no other way to learn of a clock that a test has moved.
+    // It has no other way to detect that a test advanced the clock.
     processorPauseMs: 500,
     // Idle connections of the tests' client will send no more requests.
     lingerMs: 0,
@@ -80,7 +78,7 @@ export async function startTestService(
   return { ...service, api: new Api(service.baseUrl), clock, databaseUrl, mailbox };
 }
 
-/** The mails of a folder that mails are written to, in the order of their names. */
+/** The mails in a folder, in the order of their names. */
 export async function readMails(folder: string): Promise<readonly Email[]> {
   const names = await readdir(folder).catch(() => []);
   const mails = names.filter((name) => name.endsWith('.eml') && !name.startsWith('.')).sort();

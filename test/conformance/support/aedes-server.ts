@@ -1,4 +1,4 @@
-// Stands in for a real broker: `node aedes-server.ts <port>` serves MQTT 3.1.1 on the loopback until it is killed.
+// A substitute for a real broker: `node aedes-server.ts <port>` serves MQTT 3.1.1 on the loopback until it is killed.
 import { createServer } from 'node:net';
 import { Aedes } from 'aedes';
 

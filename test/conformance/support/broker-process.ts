@@ -8,11 +8,11 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { atFileEnd } from '../../support/at-file-end.ts';
 
-/** A broker in a process of its own. */
+/** A broker in another process. */
 export interface BrokerProcess {
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): Promise<void>;
-  /** Suspends it: connections stay open, nothing responds. */
+  /** Suspends it: connections stay open, and nothing responds. */
   hang(): void;
   goOn(): void;
 }
@@ -22,7 +22,7 @@ const mosquitto = (process.env['PATH'] ?? '')
   .map((folder) => join(folder, 'mosquitto'))
   .find((path) => existsSync(path));
 
-/** What the tests run against, for their titles. */
+/** The broker of the tests, for their titles. */
 export const SERVER =
   mosquitto === undefined
     ? 'a server (aedes as a stand-in: no mosquitto on the PATH)'
@@ -31,8 +31,8 @@ export const SERVER =
 const running = new Set<ChildProcess>();
 
 /**
- * Starts a broker on a port of the loopback, and waits until it accepts connections.
- * @throws Error with its output when it ends before that
+ * Starts a broker on a loopback port, and waits until it accepts connections.
+ * @throws Error with its output if it ends earlier
  */
 export async function startBroker(port: number): Promise<BrokerProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
@@ -41,7 +41,7 @@ export async function startBroker(port: number): Promise<BrokerProcess> {
     `listener ${port} 127.0.0.1`,
     'allow_anonymous true',
     'persistence false',
-    // Only root must become another user.
+    // Only root has to switch to another user.
     `user ${userInfo().username}`,
   ];
   await writeFile(configuration, `${lines.join('\n')}\n`);

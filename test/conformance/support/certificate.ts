@@ -1,8 +1,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 /**
- * Makes a key and a certificate for `localhost` that vouches for itself, valid until 2049 (X.509 version 3, RFC 5280).
- * @param address an IPv4 address that it is for, too
+ * Creates a key and a self-signed certificate for `localhost`, valid until 2049 (X.509 version 3, RFC 5280).
+ * @param address an additional IPv4 address
  * @returns both as PEM
  */
 export function makeCertificate(address?: string): { readonly key: string; readonly cert: string } {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** What a mail server was given. */
+/** A mail that the server received. */
 export interface Received {
   readonly from: string;
   readonly to: readonly string[];
@@ -21,7 +21,7 @@ export interface MailServer {
 
 /**
  * An SMTP server on the loopback.
- * @param options that differ; without any it accepts everything from every sender, without TLS
+ * @param options by default, it accepts everything from every sender, without TLS
  */
 export async function startMailServer(
   atEnd: (cleanUp: () => Promise<void>) => void,
@@ -56,7 +56,7 @@ export async function startMailServer(
   return { port: (listener.address() as AddressInfo).port, received, close };
 }
 
-/** The replies of a server that refuses. */
+/** The response of a server that refuses. */
 export function smtpError(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

@@ -1,5 +1,4 @@
-// Opens the broker of BROKER_URL, or the embedded one, uses it once and closes it. Ends by itself when nothing is left
-// open.
+// Opens the broker of BROKER_URL, or the embedded one, uses it once and closes it. Exits when nothing is left open.
 import { pino } from 'pino';
 import { openBroker } from '../../../src/platform/broker/index.ts';
 

@@ -2,54 +2,53 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { PaymentProcessor } from '../../../src/platform/payments/index.ts';
 import type { TestClock } from '../../support/clock.ts';
 
-/** An event as it would come to the webhook. */
+/** An event as the webhook would receive it. */
 export interface SignedEvent {
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
 }
 
 /**
- * A payment processor under test, whose world a test controls. Each method of `says` makes something happen at the
- * processor and returns each of its events, in the order in which they would be sent, signed at the present time of
- * `clock`. The processor keeps what has happened, so that look-ups report it afterwards.
+ * A payment processor under test, which the test controls. Each method of `says` causes something at the processor and
+ * returns each of its events in the order in which they would be sent, signed at the time of `clock`. The processor
+ * keeps its state, so that look-ups report it afterwards.
  */
 export interface PaymentsHarness {
   /** The clock of the service and of the processor. */
   readonly clock: TestClock;
-  /** Opens the implementation; each time as another process of the service that uses the same account. */
+  /** Opens the implementation, each time like another process of the service with the same account. */
   open(): Promise<PaymentProcessor>;
-  /** Opens it on a processor that cannot be reached. */
+  /** Opens it with a processor that cannot be reached. */
   openUnreachable(): Promise<PaymentProcessor>;
   readonly says: {
-    /** The payer pays a checkout. Of a recurring one the subscription begins, and its first invoice is paid. */
+    /** The payer pays a checkout. If it is recurring, the subscription starts with its first invoice paid. */
     paid(sessionRef: string): Promise<readonly SignedEvent[]>;
-    /** The payment of a checkout is refused for good. */
+    /** The payment of a checkout fails for good. */
     failed(sessionRef: string): Promise<readonly SignedEvent[]>;
     /** A checkout expired unpaid. */
     expired(sessionRef: string): Promise<readonly SignedEvent[]>;
-    /** The next period of a subscription has begun and is paid. */
+    /** The next period of a subscription has started and is paid. */
     renewed(subscriptionRef: string): Promise<readonly SignedEvent[]>;
-    /** The next period of a subscription has begun, and its payment fails; it will be tried again. */
+    /** The next period of a subscription has started, and its payment fails, but will be retried. */
     renewalFailed(subscriptionRef: string): Promise<readonly SignedEvent[]>;
-    /** A subscription has ended finally. */
+    /** A subscription has ended. */
     subscriptionEnded(subscriptionRef: string): Promise<readonly SignedEvent[]>;
-    /** An amount is refunded on the processor's own page; the event of a payment can be repeated. */
+    /** An amount is refunded on the processor's own page. It can be repeated for a payment. */
     refunded(paymentRef: string, amountMinor: number): Promise<readonly SignedEvent[]>;
-    /** The payer's bank takes a payment back. */
+    /** The payer's bank reverses a payment. */
     disputed(paymentRef: string): Promise<readonly SignedEvent[]>;
-    /** A payment that was disputed is ours again. */
+    /** A disputed payment is returned to us. */
     disputeWon(paymentRef: string): Promise<readonly SignedEvent[]>;
     disputeLost(paymentRef: string): Promise<readonly SignedEvent[]>;
-    /** Something that is of no interest to the service. */
+    /** An event that is irrelevant to the service. */
     somethingElse(): Promise<readonly SignedEvent[]>;
   };
-  /** An event that is signed as it should be, and is about another account, or about test money where ours is real. */
+  /** A correctly signed event of another account, or of test money if ours is real. */
   ofAnotherAccount(): Promise<SignedEvent>;
-  /** The event, signed now with an unknown secret. */
+  /** The event, signed with an unknown secret. */
   forge(event: SignedEvent): SignedEvent;
   /**
-   * Tokens of machine payments: what the processor does with them. One that is accepted may pay once: each is another
-   * one.
+   * Tokens of machine payments, by their effect. Each access of `accepted` returns a new one, which can pay once.
    */
   readonly tokens: { readonly accepted: string; readonly declined: string };
 }

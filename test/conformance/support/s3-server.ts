@@ -9,22 +9,22 @@ import { freePort } from '../../support/free-port.ts';
 
 const run = promisify(execFile);
 const PACKAGE = 'moto[s3,server]==5.2.5';
-/** Kept from run to run: it takes longer to install than to test. */
+/** Kept between runs, because it takes longer to install than to test. */
 const ENVIRONMENT = join(tmpdir(), 'latchkey-moto-5.2.5');
 const INSTALL_WITHIN_MS = 180_000;
 
 export const BUCKET = 'latchkey-test';
 
-/** An S3-compatible server of its own process, with an empty bucket. */
+/** An S3-compatible server in another process, with an empty bucket. */
 export interface S3Server {
   readonly port: number;
-  /** Calls it directly, without our code. */
+  /** Queries it directly, without our code. */
   request(method: string, path: string): Promise<{ readonly status: number; readonly text: string }>;
-  /** Stops it for a while, as a store that hangs. */
+  /** Suspends it, like a store that hangs. */
   signal(signal: NodeJS.Signals): void;
 }
 
-/** The server's program: an installed one, else one that is installed here. @returns undefined if unavailable */
+/** The program of the server: an installed one, or one that is installed here. @returns undefined if unavailable */
 async function findProgram(): Promise<string | undefined> {
   for (const program of ['moto_server', join(ENVIRONMENT, 'bin/moto_server')]) {
     if (await works(program)) return program;

@@ -6,22 +6,22 @@ const CONNECT = 1;
 const PUBLISH = 3;
 const SUBSCRIBE = 8;
 
-/** Speaks just enough MQTT 5 to respond as no real broker would. */
+/** Supports just enough MQTT 5 to respond as no real broker would. */
 export interface ScriptedBroker {
   readonly url: string;
   /** Packet identifiers of the messages that wait for a response, in order of arrival. */
   readonly waiting: number[];
-  /** How many have waited at the same time. */
+  /** The largest number of messages that have waited at the same time. */
   most(): number;
-  /** Acknowledges the message that has waited longest. */
+  /** Acknowledges the oldest waiting message. */
   acknowledge(reasonCode?: number): void;
-  /** Ends the connection without a word. */
+  /** Closes the connection without a message. */
   drop(): void;
 }
 
 /**
  * Accepts every client and subscription, acknowledges messages on demand and delivers none.
- * @param receiveMaximum how many messages it allows to be in progress
+ * @param receiveMaximum the number of messages that it allows in progress
  */
 export async function startScriptedBroker(receiveMaximum: number): Promise<ScriptedBroker> {
   const sockets = new Set<Socket>();
@@ -37,7 +37,7 @@ export async function startScriptedBroker(receiveMaximum: number): Promise<Scrip
       buffer = Buffer.concat([buffer, part]);
       for (let packet = take(); packet; packet = take()) respond(packet.type, packet.body);
     });
-    /** Packets of the tests are shorter than 128 bytes: their length is one byte. */
+    /** Packets of the tests are shorter than 128 bytes, so their length is one byte. */
     function take(): { type: number; body: Buffer } | undefined {
       if (buffer.length < 2 || buffer.length < 2 + buffer[1]!) return undefined;
       const end = 2 + buffer[1]!;

@@ -24,7 +24,7 @@ const PARTS: Readonly<Record<string, Thing>> = {
   subscriptions: { items: { object: 'list', data: [{ object: 'subscription_item' }] } },
 };
 
-/** What there is at a path of Stripe's API before a test says more: the parts that we read, and no others. */
+/** An example of the object at a path of Stripe's API, with only the parts that we read. */
 export function exampleOf(target: string): Thing {
   const [path] = target.replace('/v1/', '').split('?', 1) as [string];
   const name = Object.keys({ ...OBJECTS, ...PARTS }).find((each) => `${path}/`.startsWith(`${each}/`));

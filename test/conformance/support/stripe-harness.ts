@@ -13,22 +13,22 @@ import type { Thing } from './stripe-world.ts';
 const SECRET = 'whsec_example';
 const { webhooks } = new Stripe('sk_test_example');
 
-/** What tests of Stripe alone want besides. */
+/** Additional functions for tests of Stripe. */
 export interface StripeHarness extends PaymentsHarness {
   readonly server: StripeServer;
   readonly settings: StripeSettings;
-  /** An event, signed as Stripe does it. */
+  /** An event with Stripe's signature. */
   event(type: string, object: Thing, changes?: Thing): SignedEvent;
 }
 
-/** Signs a body as Stripe does it. */
+/** Signs a body like Stripe. */
 export function sign(payload: string, clock: Clock, secret = SECRET): SignedEvent {
   const timestamp = Math.floor(clock.now().getTime() / 1000);
   const signature = webhooks.generateTestHeaderString({ payload, secret, timestamp });
   return { body: Buffer.from(payload), headers: { 'stripe-signature': signature } };
 }
 
-/** @returns undefined where Stripe's mock is unavailable */
+/** @returns undefined if Stripe's mock is unavailable */
 export async function startStripe(): Promise<StripeHarness | undefined> {
   const mock = await startStripeMock();
   if (mock === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function startStripe(): Promise<StripeHarness | undefined> {
   return { ...harnessOf(await startStripeServer(mock, clock), clock), clock };
 }
 
-/** The same without Stripe's mock: see startStripeServer. @param clock that of the processes which use it */
+/** The same without Stripe's mock, see startStripeServer. @param clock that of the processes which use it */
 export async function startStripeAlone(clock: Clock): Promise<Omit<StripeHarness, 'clock'>> {
   return harnessOf(await startStripeServer(undefined, clock), clock);
 }

@@ -11,11 +11,11 @@ import { freePort } from '../../support/free-port.ts';
 const run = promisify(execFile);
 const VERSION = '0.203.0';
 const PACKAGE = `github.com/stripe/stripe-mock@v${VERSION}`;
-/** Kept from run to run: it takes longer to build than to test. */
+/** Kept between runs, because it takes longer to build than to test. */
 const FOLDER = join(tmpdir(), `latchkey-stripe-mock-${VERSION}`);
 const INSTALL_WITHIN_MS = 180_000;
 
-/** The mock's program: an installed one, else one that is built here. @returns undefined if unavailable */
+/** The program of the mock: an installed one, or one that is built here. @returns undefined if unavailable */
 async function findProgram(): Promise<string | undefined> {
   const own = join(FOLDER, 'stripe-mock');
   for (const program of ['stripe-mock', own]) {
@@ -27,7 +27,7 @@ async function findProgram(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Builds it aside, and puts it into its place as a whole: another test file may be doing the same. */
+/** Builds it elsewhere and moves it, because another test file may be doing the same. */
 async function build(go: string, program: string): Promise<boolean> {
   await mkdir(FOLDER, { recursive: true });
   const folder = await mkdtemp(join(FOLDER, 'build-'));
@@ -46,9 +46,9 @@ async function works(program: string, parameters: string[], options: object = {}
 }
 
 /**
- * Starts Stripe's own mock, which ends with the calling test file. It holds requests against Stripe's contract, keeps
+ * Starts Stripe's own mock, which ends with the calling test file. It checks requests against Stripe's contract, keeps
  * nothing, and responds with examples.
- * @returns its address; undefined if unavailable
+ * @returns its URL, or undefined if unavailable
  */
 export async function startStripeMock(): Promise<string | undefined> {
   const program = await findProgram();

@@ -1,7 +1,7 @@
 import { part, text, type Form } from './form.ts';
 import type { StripeWorld, Thing } from './stripe-world.ts';
 
-/** A request that the mock has found to be as Stripe's contract says. */
+/** A request that the mock found valid by Stripe's contract. */
 export interface StripeRequest {
   readonly method: string;
   readonly path: string;
@@ -11,7 +11,7 @@ export interface StripeRequest {
   readonly example: Thing;
 }
 
-/** What Stripe refuses. */
+/** A refusal by Stripe. */
 export class Refusal extends Error {
   readonly status: number;
   readonly error: Thing;
@@ -34,7 +34,7 @@ type Route = (world: StripeWorld, found: () => Thing, request: StripeRequest) =>
 const retrieve: Route = (world, found, { params }) =>
   world.show(found(), Object.values(part(params, 'expand') ?? {}) as string[]);
 
-/** What Stripe would do, where it differs from what its mock does. */
+/** The behavior of Stripe where it differs from its mock. */
 const routes: readonly (readonly [string, RegExp, Route])[] = [
   [
     'POST',
@@ -148,7 +148,7 @@ const routes: readonly (readonly [string, RegExp, Route])[] = [
   ],
 ];
 
-/** @returns Stripe's response; the mock's example where that is enough @throws Refusal */
+/** @returns Stripe's response, or the mock's example if that suffices @throws Refusal */
 export async function respond(world: StripeWorld, request: StripeRequest): Promise<Thing> {
   for (const [method, pattern, route] of routes) {
     const match = method === request.method ? pattern.exec(request.path) : null;

@@ -16,7 +16,7 @@ interface StripeResponse {
   readonly body: Thing;
 }
 
-/** A request that came, for tests that inspect requests. */
+/** A received request, for tests that inspect requests. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
@@ -25,21 +25,21 @@ export interface RecordedRequest {
   readonly body: string;
 }
 
-/** Stripe, as far as we use it. */
+/** The parts of Stripe that we use. */
 export interface StripeServer {
   readonly url: string;
   readonly world: StripeWorld;
   readonly requests: RecordedRequest[];
-  /** Set by a test: what is refused, although the mock finds nothing wrong with it. */
+  /** Set by a test: refuses requests that the mock accepts. */
   refuses: (method: string, path: string) => Refusal | undefined;
   /** Set by a test: requests get no response. */
   hangs: boolean;
 }
 
 /**
- * A Stripe with a memory: each request goes to Stripe's mock first, which holds it against the contract. The response
- * is the mock's example, changed to what Stripe would have kept. Ends with the calling test file.
- * @param mock undefined for none: then requests are held against nothing, and the examples have only what we read
+ * A Stripe with state: each request goes to Stripe's mock first, which checks it against the contract. The response is
+ * the mock's example, changed to what Stripe would have stored. Ends with the calling test file.
+ * @param mock undefined for none: requests are not checked, and the examples have only what we read
  */
 export async function startStripeServer(mock: string | undefined, clock: Clock): Promise<StripeServer> {
   const headers = { authorization: 'Bearer sk_test_example' };
@@ -54,7 +54,7 @@ export async function startStripeServer(mock: string | undefined, clock: Clock):
   /** The response of the mock. */
   async function exampleFor(request: IncomingMessage, target: string, body: string): Promise<StripeResponse> {
     if (mock === undefined) return { status: 200, body: exampleOf(target) };
-    // The mock does not know what is a preview.
+    // The mock does not support previews.
     const known = body.split('&').filter((pair) => !PREVIEW.test(pair));
     const example = await fetch(`${mock}${target}`, {
       method: request.method!,

@@ -1,18 +1,18 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import { part, text, type Form } from './form.ts';
 
-/** An object of Stripe, as it comes. */
+/** An object of Stripe as received. */
 export type Thing = Record<string, any>;
 
-/** Gives the example that Stripe's mock has of something, by its path. */
+/** Returns the example of Stripe's mock for a path. */
 export type Example = (path: string) => Promise<Thing>;
 
 const PERIODS: Readonly<Record<string, number>> = { month: 30 * 86_400, year: 365 * 86_400 };
 
-/** Fields that are only included on request; `params` are ours, and are never. */
+/** Fields that are included only on request. `params` are ours, and never are. */
 const HIDDEN = ['payments', 'params'];
 
-/** What an account at Stripe would have kept: objects by name, in the shape that the mock's examples have. */
+/** The objects of a Stripe account by id, in the shape of the mock's examples. */
 export class StripeWorld {
   readonly things = new Map<string, Thing>();
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class StripeWorld {
     return `${prefix}_${String((this.#made += 1)).padStart(6, '0')}`;
   }
 
-  /** Keeps an object that is like an example, but for what is given. */
+  /** Stores an object like an example, with changes. */
   async make(prefix: string, path: string, changes: Thing, example?: Thing): Promise<Thing> {
     const id: string = changes['id'] ?? this.newId(prefix);
     const thing = {
@@ -45,7 +45,7 @@ export class StripeWorld {
     return thing;
   }
 
-  /** An object as Stripe shows it: names of others, except those to expand. */
+  /** An object as Stripe returns it: references as ids, except expanded ones. */
   show(thing: Thing, expand: readonly string[] = []): Thing {
     const shown = structuredClone(thing);
     const wanted = (name: string) =>
@@ -94,14 +94,14 @@ export class StripeWorld {
         invoice: null,
         payment_intent: null,
         subscription: null,
-        // What happens to it.
+        // The parameters of its creation, which later changes use.
         params,
       },
       example,
     );
   }
 
-  /** A payment that went through. */
+  /** A successful payment. */
   async payment(amount: number, currency: string, changes: Thing = {}): Promise<Thing> {
     const id = this.newId('pi');
     const charge = await this.make('ch', 'charges', {
@@ -158,7 +158,7 @@ export class StripeWorld {
     });
   }
 
-  /** The bill of the period that is running. */
+  /** The bill of the current period. */
   async invoice(subscription: Thing, reason: string, paid = true): Promise<Thing> {
     const [item] = subscription['items'].data;
     const { unit_amount: amount, currency } = item.price;
@@ -188,7 +188,7 @@ export class StripeWorld {
         quote_details: null,
         subscription_details: { metadata, subscription: subscriptionId },
       },
-      // The period before, as Stripe has it.
+      // The previous period, as Stripe reports it.
       period_start: item.current_period_start - 1,
       period_end: item.current_period_start,
       status: paid ? 'paid' : 'open',

@@ -7,7 +7,7 @@ import type { PaymentsHarness, SignedEvent } from './payments.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 
-/** The test processor, whose events are those that it really sends. */
+/** The test processor with the events that it really sends. */
 export async function startTestProcessor(): Promise<PaymentsHarness> {
   const { clock, knex, processor, receiver, open, workAll } = await openTestShop();
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
@@ -16,7 +16,7 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
   let made = 0;
   const next = (name: string) => `${name}_${(made += 1)}`;
 
-  /** Does something, and gives the events about one thing that were sent since the last time. */
+  /** Runs a function, and returns the events about one object that were sent since the last time. */
   async function events(about: (fact: PaymentFact) => boolean, happens: () => Promise<unknown>) {
     await happens();
     await workAll();
@@ -85,7 +85,7 @@ export async function startTestProcessor(): Promise<PaymentsHarness> {
     ofAnotherAccount: async () => signed({ type: 'x', account: 'acct_other', livemode: false, facts: [] }),
     forge: ({ body }) => signed(JSON.parse(body.toString()) as object, Buffer.alloc(32, 8)),
     tokens: {
-      // Each pays once.
+      // Each can pay once.
       get accepted() {
         return next('spt_test');
       },
