@@ -6,7 +6,7 @@ const importsOf = new Map(
   sources.map(({ file, imports }) => [file, imports.filter((imported) => files.has(imported))]),
 );
 
-/** The shortest way from a file back to itself by imports, type imports included. */
+/** The shortest cycle of imports from a file to itself, including type imports. */
 function circleOf(start: string): readonly string[] | undefined {
   const paths: string[][] = [[start]];
   const seen = new Set<string>();
@@ -21,14 +21,14 @@ function circleOf(start: string): readonly string[] | undefined {
   return undefined;
 }
 
-/** As text that is the same for every file of the circle. */
+/** The same text for every file of a cycle. */
 function describe(circle: readonly string[]): string {
   const first = circle.indexOf([...circle].sort()[0]!);
   const turned = [...circle.slice(first), ...circle.slice(0, first)];
   return [...turned, turned[0]].join(' -> ');
 }
 
-test('no file imports itself by way of others, type imports included', () => {
+test('no file imports itself through others, including type imports', () => {
   expect(importsOf.get('src/access/agents/agents.ts')).toContain('src/access/agents/registration.ts');
   const circles = [...importsOf.keys()].map(circleOf).filter((circle) => circle !== undefined);
   expect([...new Set(circles.map(describe))]).toEqual([]);

@@ -17,7 +17,7 @@ test('cleans up everything at the end of a file, in reverse order, even after fa
   expect(done).toHaveLength(2);
 });
 
-test('what tests share leaves nothing to afterAll, which is forgotten in hooks and tests', () => {
+test('shared code of tests does not use afterAll, which is ignored in hooks and tests', () => {
   const shared = globSync('test/**/*.ts', { cwd: root }).filter(
     (file) => !/\.(test|long)\.ts$/.test(file) && file !== 'test/support/file-end.ts',
   );
@@ -26,7 +26,7 @@ test('what tests share leaves nothing to afterAll, which is forgotten in hooks a
   expect(shared.filter((file) => /import .*\bafterAll\b.*vitest/.test(text(file)))).toEqual([]);
 });
 
-test('so do the hooks and the tests of every file', () => {
+test('neither do hooks and tests', () => {
   const within = /^(before|after)(All|Each)$|^(test|it)\b/;
   const isAfterAll = (node: ts.Node) => ts.isIdentifier(node) && node.text === 'afterAll';
   const found: string[] = [];

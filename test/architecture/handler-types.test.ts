@@ -7,16 +7,16 @@ import { sources } from './sources.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Handlers written next to the real ones, and the diagnostics that they get. */
+/** Handlers next to the real ones, and their expected diagnostics. */
 const snippets: Readonly<Record<string, { readonly code: string; readonly faults: readonly RegExp[] }>> = {
-  'a right one compiles': {
+  'a correct handler compiles': {
     code: `export const handler: Handler<'logoutUser'> = async ({ body }, { sessions }) => {
       await sessions.logout(body.app_id, body.token, { signed: false });
       return { status: 200, body: { status: 'success', message: 'Session ended.' } };
     };`,
     faults: [],
   },
-  'an optional field may be there or not': {
+  'an optional field can be missing': {
     code: `export const handler: Handler<'getHealth'> = async () => ({
       status: 200, body: { status: 'success', message: 'operational' },
     });`,
@@ -74,13 +74,13 @@ const snippets: Readonly<Record<string, { readonly code: string; readonly faults
     });`,
     faults: [/Type 'null' is not assignable to type 'string'/],
   },
-  'a member of the request that is not there': {
+  'a member that the request does not have': {
     code: `export const handler: Handler<'logoutUser'> = async ({ body }) => ({
       status: 200, body: { status: 'success', message: body.session_token },
     });`,
     faults: [/Property 'session_token' does not exist/],
   },
-  'an optional member that is taken for granted': {
+  'an optional member that is treated as required': {
     code: `export const handler: Handler<'initApplication'> = async ({ body }) => ({
       status: 200, body: { status: 'success', session_id: body.version.trim() },
     });`,
@@ -98,13 +98,13 @@ const snippets: Readonly<Record<string, { readonly code: string; readonly faults
     });`,
     faults: [],
   },
-  'a signer that is taken for granted where signatures are optional': {
+  'a signer that is treated as required where signatures are optional': {
     code: `export const handler: Handler<'logoutUserV2'> = async ({ signer }) => ({
       status: 200, body: signer.sign({ status: 'success', message: 'm' }, 'a nonce'),
     });`,
     faults: [/'signer' is possibly 'undefined'/],
   },
-  'an operation that the contract has not': {
+  'an operation that is not in the contract': {
     code: `export const handler: Handler<'loginRobot'> = async () => ({ status: 200, body: {} as never });`,
     faults: [/Type '"loginRobot"' does not satisfy the constraint/],
   },
@@ -127,7 +127,7 @@ const files = new Map(
   ]),
 );
 
-/** Compiles every snippet in one program, under the settings of the repository. */
+/** Compiles all snippets in one program with the settings of the repository. */
 function diagnose(): Map<string, string[]> {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root, undefined, 'tsconfig.json');
@@ -169,7 +169,7 @@ describe('a handler adapts, calls and returns', () => {
   }));
   const handlers = sources.filter(({ file }) => file.startsWith('handlers/'));
 
-  test('each operation has one of its name in the folder of its tag', () => {
+  test('each operation has a handler with its name in the folder of its tag', () => {
     const found = handlers.map(({ file }) => file);
     for (const { file } of operationFiles) expect(found).toContain(file);
     const helpers = found.filter((file) => !operationFiles.some((operation) => operation.file === file));
@@ -209,14 +209,14 @@ describe('a handler adapts, calls and returns', () => {
     ]);
   });
 
-  test.each(operationFiles)('$operationId in at most 35 lines, and nothing else', ({ operationId, file }) => {
+  test.each(operationFiles)('$operationId has at most 35 lines and one export', ({ operationId, file }) => {
     const { code } = handlers.find((source) => source.file === file)!;
     expect(code.trim().split('\n').length).toBeLessThanOrEqual(35);
     expect(code.match(/^export /gm)).toHaveLength(1);
     expect(code).toContain(`export const ${operationId}: Handler<'${operationId}'> = async (`);
   });
 
-  test.each(operationFiles)('$operationId does nothing that is not its business', ({ file }) => {
+  test.each(operationFiles)('$operationId has no transactions, logs, errors or casts', ({ file }) => {
     const { code } = handlers.find((source) => source.file === file)!;
     expect(code).not.toMatch(
       /\b(try|catch|throw|response|res|transaction|trx|logger|console|process|knex)\b/,

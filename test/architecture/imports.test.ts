@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { filesWith, sources, type Source } from './sources.ts';
 
-/** The entry points: they hand the environment over, open and start. */
+/** The entry points: they pass the environment, open and start. */
 const ENTRIES = [
   'src/main.ts',
   'src/app/commands/migrate.ts',
@@ -9,7 +9,7 @@ const ENTRIES = [
   'src/app/commands/seed.ts',
 ];
 
-/** The neighborhoods of `src`: each imports itself and those before it. */
+/** The neighborhoods of `src`, each of which imports itself and those before it. */
 const NEIGHBORHOODS = [
   'platform',
   'config',
@@ -22,11 +22,11 @@ const NEIGHBORHOODS = [
   'http',
   'app',
 ];
-/** Neighborhoods that consist of domains, a folder each. */
+/** Neighborhoods of domains, with a folder for each. */
 const DOMAINS = ['foundation', 'accounts', 'licensing', 'commerce', 'messaging', 'access'];
 /** The layers of `src/http`, in the same order. */
 const HTTP_LAYERS = ['transport', 'contract', 'pages', 'mcp', 'server'];
-/** Words that every layer speaks: no code of a layer is in them. */
+/** The vocabulary of all layers, without code of any layer. */
 const VOCABULARY = [
   'src/foundation/errors/api-error.ts',
   'src/foundation/errors/catalog.ts',
@@ -38,20 +38,20 @@ function neighborhoodOf(file: string): string | undefined {
   return /^src\/([^/]+)\//.exec(file)?.[1];
 }
 
-/** The domain of a file of `src/<neighborhood>/<domain>/`, as `<neighborhood>/<domain>`. */
+/** The domain of a file in `src/<neighborhood>/<domain>/`, as `<neighborhood>/<domain>`. */
 function domainOf(file: string): string | undefined {
   const [, neighborhood, domain] = /^src\/([^/]+)\/([^/]+)\//.exec(file) ?? [];
   if (!DOMAINS.includes(neighborhood ?? '') || ['errors', 'paging'].includes(domain!)) return undefined;
   return `${neighborhood}/${domain}`;
 }
 
-/** The name of a domain's folder, which its main file has too. */
+/** The name of a domain's folder and of its main file. */
 const nameOf = (domain: string) => domain.split('/')[1]!;
 
 const within = (folder: string) => (file: string) => file.startsWith(folder);
 const inRepository = (name: string) => /^(src|handlers|generated|test|tools|dashboard|bench)\//.test(name);
 
-/** Files that import what they may not: `importer -> imported`. */
+/** Forbidden imports: `importer -> imported`. */
 function violations(
   importers: (source: Source) => boolean,
   allowed: (imported: string, file: string) => boolean,
@@ -66,7 +66,7 @@ function violations(
 }
 
 describe('imports run one way', () => {
-  test('there is something to look at', () => {
+  test('there are files', () => {
     expect(sources.length).toBeGreaterThan(60);
     expect(new Set(sources.map(({ file }) => domainOf(file)).filter(Boolean)).size).toBeGreaterThan(8);
     expect(sources.find(({ file }) => file === 'src/licensing/users/users.ts')!.imports).toContain(
@@ -74,7 +74,7 @@ describe('imports run one way', () => {
     );
   });
 
-  test('the root of src holds an entry point and the names of the services, and folders that have an order', () => {
+  test('the root of src contains an entry point, the names of the services, and the ordered folders', () => {
     const atRoot = sources.map(({ file }) => file).filter((file) => /^src\/[^/]+$/.test(file));
     expect(atRoot).toEqual(['src/main.ts', 'src/services.ts']);
     const folders = new Set(sources.map(({ file }) => neighborhoodOf(file)).filter(Boolean));
@@ -86,7 +86,7 @@ describe('imports run one way', () => {
       ({ file }) => NEIGHBORHOODS.includes(neighborhoodOf(file) ?? ''),
       (imported, file) => {
         const [own, other] = [neighborhoodOf(file)!, neighborhoodOf(imported)];
-        // The registry of handlers, the names of the services, generated files, and migrations have their own tests.
+        // The registry of handlers, the names of the services, generated files and migrations have their own tests.
         if (other === undefined || other === 'migrations') return true;
         return NEIGHBORHOODS.indexOf(other) <= NEIGHBORHOODS.indexOf(own);
       },
@@ -94,7 +94,7 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('platform and config know nothing else', () => {
+  test('platform and config import nothing else', () => {
     const found = violations(
       ({ file }) => /^src\/(platform|config)\//.test(file),
       (imported, file) =>
@@ -103,7 +103,7 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('the vocabulary of errors and pages knows nothing but itself', () => {
+  test('the vocabulary of errors and pages imports only itself', () => {
     const found = violations(
       ({ file }) => /^src\/foundation\/(errors|paging)\//.test(file),
       (imported) => VOCABULARY.includes(imported),
@@ -111,13 +111,13 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('migrations know nothing but each other', () => {
+  test('migrations import only each other', () => {
     expect(violations(({ file }) => file.startsWith('src/migrations/'), within('src/migrations/'))).toEqual(
       [],
     );
   });
 
-  test('a domain knows itself, the platform, and other domains by what they offer', () => {
+  test('a domain imports itself, the platform, and the main files of other domains', () => {
     const found = violations(
       ({ file }) => domainOf(file) !== undefined,
       (imported, file) => {
@@ -129,7 +129,7 @@ describe('imports run one way', () => {
         return new RegExp(`^src/${other}/(${nameOf(other)}|[a-z-]+-state)\\.ts$`).test(imported);
       },
     );
-    // Data tables of Unicode, generated from their own version and no part of the contract.
+    // Tables of Unicode data, generated from a Unicode version and not from the contract.
     expect(found).toEqual([
       'src/foundation/names/names.ts -> generated/case-folding.ts',
       'src/foundation/names/names.ts -> generated/lookalikes.ts',
@@ -137,7 +137,7 @@ describe('imports run one way', () => {
     ]);
   });
 
-  test('a store belongs to its domain, and knows only itself and the platform', () => {
+  test('a store belongs to its domain, and imports only itself and the platform', () => {
     const stores = sources.map(({ file }) => file).filter((file) => file.endsWith('-store.ts'));
     expect(stores.length).toBeGreaterThan(5);
     expect(
@@ -151,13 +151,13 @@ describe('imports run one way', () => {
       (imported, file) =>
         imported.startsWith('src/platform/') ||
         (domainOf(imported) !== undefined && imported.endsWith('-state.ts')) ||
-        // The form of rows that several stores of the domain read.
+        // The type of rows that several stores of the domain read.
         (domainOf(imported) === domainOf(file) && imported.endsWith('-row.ts')),
     );
     expect(found).toEqual([]);
   });
 
-  test('pure rules know nothing but other pure rules', () => {
+  test('pure rules import only other pure rules', () => {
     const found = violations(
       ({ file }) => file.endsWith('-state.ts'),
       (imported) => imported.endsWith('-state.ts'),
@@ -169,7 +169,7 @@ describe('imports run one way', () => {
     expect(packages.filter((name) => !inRepository(name))).toEqual([]);
   });
 
-  test('no domain knows another one in a circle', () => {
+  test('domains do not import each other in a cycle', () => {
     const edges = new Map<string, Set<string>>();
     for (const { file, imports } of sources) {
       const from = domainOf(file);
@@ -188,7 +188,7 @@ describe('imports run one way', () => {
     expect([...new Set(circles)]).toEqual([]);
   });
 
-  test('handlers know the contract, the services and what they give', () => {
+  test('handlers import the contract, the services and their types', () => {
     const found = violations(
       ({ file }) => file.startsWith('handlers/'),
       (imported) => {
@@ -204,12 +204,12 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('handlers take types from the domain, never code: they get services handed in', () => {
+  test('handlers import types from domains, never code, because services are passed to them', () => {
     const importsOfCode = /import (?!type )[^;]*from '(\.\.\/)+src\//;
     expect(filesWith(importsOfCode).filter(within('handlers/'))).toEqual([]);
   });
 
-  test('http knows handlers, services and the contract, and no domain', () => {
+  test('http imports handlers, services and the contract, and no domain', () => {
     const found = violations(
       ({ file }) => file.startsWith('src/http/'),
       (imported) =>
@@ -233,7 +233,7 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('the demo plays on the services', () => {
+  test('the demo uses the services', () => {
     const found = violations(
       ({ file }) => file.startsWith('src/app/demo/'),
       (imported) =>
@@ -245,7 +245,7 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('the entry points open, start and show; only compose sees everything', () => {
+  test('the entry points open, start and print, and only compose imports everything', () => {
     const found = violations(
       ({ file }) => file === 'src/main.ts' || /^src\/app\/([^/]+\.ts|commands\/)/.test(file),
       (imported) =>
@@ -259,7 +259,7 @@ describe('imports run one way', () => {
     expect(importersOfCompose.map(({ file }) => file)).toEqual(['src/app/service.ts']);
   });
 
-  test('compose has a group for each neighborhood of domains, and its groups are seen by it alone', () => {
+  test('compose has a group for each neighborhood of domains, which only it imports', () => {
     const groups = sources.map(({ file }) => file).filter(within('src/app/compose/'));
     expect(groups).toEqual(['compose', ...DOMAINS].sort().map((name) => `src/app/compose/${name}.ts`));
     const found = violations(
@@ -309,7 +309,7 @@ describe('imports run one way', () => {
     expect(found).toEqual([]);
   });
 
-  test('only http, handlers and compose know what is generated', () => {
+  test('only http, handlers and compose import generated files', () => {
     const importers = sources.filter(({ imports }) =>
       imports.some((imported) => imported.startsWith('generated/')),
     );
@@ -319,14 +319,14 @@ describe('imports run one way', () => {
   });
 });
 
-describe('packages stay where they belong', () => {
+describe('packages are imported only where they belong', () => {
   test.each([
     ['express', /^src\/http\//],
     ['openapi-backend', /^src\/(http\/|app\/compose\/compose\.ts)/],
     ['negotiator', /^src\/http\//],
     ['raw-body', /^src\/http\//],
     ['ajv', /^src\/http\//],
-    // What a verification and a health check wait for are statements on a pool of their own.
+    // Verifications and health checks use statements on a separate pool.
     [
       'pg',
       /^src\/(platform\/database\/|licensing\/sessions\/session-(lookup|facts-store)\.ts|foundation\/(cluster\/(cluster|node-store)|events\/(events|outbox-store))\.ts)/,
@@ -366,7 +366,7 @@ describe('packages stay where they belong', () => {
     expect(importers.filter((file) => !places.test(file))).toEqual([]);
   });
 
-  test('knex makes transactions in domains and SQL in stores', () => {
+  test('knex is for transactions in domains and for SQL in stores', () => {
     const sql = filesWith(/\b(raw|query)(<[^(]*>)?\(|\b(trx|db|knex)(<\w+>)?\(['a-z]/);
     const allowed = /-store\.ts$|^src\/platform\/database\/|^src\/migrations\//;
     expect(sql.filter((file) => !allowed.test(file))).toEqual([]);
@@ -388,34 +388,34 @@ describe('time, randomness and environment are parameters', () => {
     const requested =
       /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|performance\.now|process\.hrtime|Temporal\.Now/;
     expect(filesWith(requested)).toEqual([
-      // The time that oidc-provider measures by.
+      // The time by which oidc-provider measures.
       'src/access/oauth/provider-clock.ts',
-      // How long requests take.
+      // The duration of requests.
       'src/foundation/metrics/metrics.ts',
-      // How long draining may take: nothing that a client sees depends on it.
+      // The duration of draining, which clients cannot observe.
       'src/http/server/drain.ts',
-      // How fast uploads come, likewise.
+      // The speed of uploads, likewise.
       'src/http/transport/upload-pace.ts',
       // The clock itself.
       'src/platform/clock.ts',
-      // How long a piece of work holds the event loop.
+      // The time for which work blocks the event loop.
       'src/platform/cooperative-yield.ts',
-      // How long PostgreSQL may take to start.
+      // The time that PostgreSQL needs to start.
       'src/platform/database/embedded-supervisor.ts',
-      // How long the database was gone, for the log.
+      // The time for which the database was unavailable, for the log.
       'src/platform/database/pool.ts',
-      // How long a request has taken.
+      // The duration of a request.
       'src/platform/request-scope.ts',
     ]);
   });
 
-  test('its source provides randomness', () => {
+  test('the random source provides randomness', () => {
     const requested = /Math\.random|randomBytes|randomUUID|randomInt|randomFill|getRandomValues|generateKey/;
     expect(filesWith(requested)).toEqual([
-      // Node makes key pairs with its own randomness only.
+      // Node.js generates key pairs with its own randomness only.
       'src/foundation/keys/keys.ts',
       'src/foundation/signing-keys/signing-keys.ts',
-      // The embedded PostgreSQL: its password and the name of a draft folder.
+      // The embedded PostgreSQL: its password, and the name of a temporary folder.
       'src/platform/database/embedded-address.ts',
       'src/platform/database/embedded-cluster.ts',
       // The source itself.
@@ -425,7 +425,7 @@ describe('time, randomness and environment are parameters', () => {
 
   test('only the entry points create the sources', () => {
     expect(filesWith(/\bsystemClock\b/)).toEqual(['src/app/service.ts', 'src/platform/clock.ts']);
-    // The entry points hand it to the demo, which is made after the services.
+    // The entry points pass it to the demo, which is created after the services.
     expect(filesWith(/\bsystemRandom\b/)).toEqual([
       'src/app/commands/seed.ts',
       'src/app/serve.ts',
@@ -434,7 +434,7 @@ describe('time, randomness and environment are parameters', () => {
     ]);
   });
 
-  test('nothing is printed but by the entry points', () => {
+  test('only the entry points print', () => {
     expect(filesWith(/\bconsole\./)).toEqual([]);
     expect(filesWith(/process\.(stdout|stderr)/)).toEqual([
       'src/app/commands/command.ts',

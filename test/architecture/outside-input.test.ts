@@ -3,7 +3,7 @@ import { sources } from './sources.ts';
 
 const codeOf = (wanted: string) => sources.find(({ file }) => file === wanted)!.code;
 
-/** Ways to read what comes from outside, and the files that may use them: with the reason why it is safe there. */
+/** Ways to read external input, and the files that may use them, with the reason why that is safe. */
 const READERS: readonly (readonly [string, RegExp, Readonly<Record<string, string>>])[] = [
   [
     'JSON is parsed strictly',
@@ -39,8 +39,8 @@ const READERS: readonly (readonly [string, RegExp, Readonly<Record<string, strin
   ['text is decoded strictly', /\bnew TextDecoder\((?![^)]*fatal: true)/, {}],
 ];
 
-describe('what comes from outside', () => {
-  test('there are files to look at', () => expect(sources.length).toBeGreaterThan(400));
+describe('external input', () => {
+  test('there are files', () => expect(sources.length).toBeGreaterThan(400));
 
   test.each(READERS)('%s', (_rule, pattern, allowed) => {
     const found = sources.filter(({ code }) => pattern.test(code)).map(({ file }) => file);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** What cmd.exe and a POSIX shell read differently. */
+/** Syntax that cmd.exe and POSIX shells read differently. */
 const SHELL_ONLY: readonly [what: string, pattern: RegExp][] = [
   ['single quotes do not quote on Windows', /'/],
   ['variables of the shell', /\$|%/],
@@ -16,10 +16,10 @@ const SHELL_ONLY: readonly [what: string, pattern: RegExp][] = [
   ],
   ['a pattern that the shell would expand', /(?:^|\s)[^"\s]*[*?[\]][^"\s]*(?=\s|$)/],
 ];
-/** A pattern in double quotes, which the program expands itself: braces are not the shell's there. */
+/** A pattern in double quotes, which the program expands itself, so the shell does not see its braces. */
 const QUOTED = /"[^"$`\\%]*"/g;
 
-/** @returns what a script has that only one kind of shell understands */
+/** @returns the syntax in a script that only one kind of shell understands */
 function shellOnly(script: string): string[] {
   const bare = script.replace(QUOTED, '""');
   return SHELL_ONLY.filter(([, pattern]) => pattern.test(bare)).map(([what]) => what);

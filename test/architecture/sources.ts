@@ -4,13 +4,13 @@ import ts from 'typescript';
 
 const root = new URL('../../', import.meta.url);
 
-/** One file of the product. */
+/** A file of the product. */
 export interface Source {
-  /** From the root of the repository, such as `src/licensing/users/users.ts`. */
+  /** Relative to the root of the repository, such as `src/licensing/users/users.ts`. */
   readonly file: string;
-  /** Without comments: only code counts. */
+  /** Without comments. */
   readonly code: string;
-  /** What it imports: files from the root of the repository, packages by their names. */
+  /** Its imports: files relative to the root of the repository, packages by name. */
   readonly imports: readonly string[];
 }
 
@@ -23,7 +23,7 @@ function read(file: string): Source {
   return { file, code: withoutComments(text), imports };
 }
 
-/** Comments become spaces; strings stay, since a scanner recognizes them. */
+/** Replaces comments with spaces. A scanner recognizes strings, so they stay. */
 function withoutComments(text: string): string {
   const file = ts.createSourceFile('x.ts', text, ts.ScriptTarget.Latest, true);
   const comments = new Set<string>();
@@ -50,7 +50,7 @@ export const sources: readonly Source[] = globSync(['src/**/*.ts', 'handlers/**/
   .sort()
   .map(read);
 
-/** Files in which a pattern occurs in the code. */
+/** Files whose code matches a pattern. */
 export function filesWith(pattern: RegExp): string[] {
   return sources.filter(({ code }) => pattern.test(code)).map(({ file }) => file);
 }

@@ -5,18 +5,18 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What stands for the part of a text that is not known before the program runs. */
+/** Replaces the parts of a text that are known at run time only. */
 const UNKNOWN = '\u0000';
 
-/** A place where a statement names a table. */
+/** A table name in a statement. */
 export interface TableName {
-  /** With its schema where that is not `public`; undefined for a name that is not known before the program runs. */
+  /** Includes a schema other than `public`. Undefined for a name that is known at run time only. */
   readonly table: string | undefined;
   /** Whether the statement inserts, updates, deletes or locks the table. */
   readonly written: boolean;
 }
 
-/** A place in a file where a statement names a table. */
+/** A table name in a statement of a file. */
 export interface TableUse extends TableName {
   readonly file: string;
 }
@@ -28,10 +28,10 @@ const LIST_ENDS = new Set('where set order group having returning limit for unio
 const SKIPPED = new Set(['only', 'lateral']);
 const TOKEN = new RegExp(`'(?:[^']|'')*'|--.*|[a-z_][\\w.]*|\\?+|${UNKNOWN}|\\S`, 'gi');
 
-/** Every name in SQL at the position of a table's name, names of CTEs and functions included. */
+/** Every name in SQL at the position of a table name, including names of CTEs and functions. */
 export function tablesOf(sql: string): TableName[] {
   const found: TableName[] = [];
-  // For each level of brackets, the word that a comma repeats: `from` in a list of tables, and nothing elsewhere.
+  // For each level of parentheses, the keyword that a comma repeats: `from` in a list of tables, or nothing.
   const lists = [''];
   let [before, named] = ['', ''];
   let written = false;
@@ -65,7 +65,7 @@ const SQL = new RegExp(
   'i',
 );
 
-/** Every place where files of the repository name tables: in texts of SQL, and in what is given to knex. */
+/** Every table name in the repository: in SQL texts, and in arguments of knex. */
 export function tableUses(patterns: readonly string[]): TableUse[] {
   const files = globSync(patterns, { cwd: root }).sort();
   const program = programOf(files);
@@ -88,7 +88,7 @@ export function tableUses(patterns: readonly string[]): TableUse[] {
   });
 }
 
-/** The files and what they import of the repository: enough to know the values of constants, and quick. */
+/** The files and their imports in the repository: enough to resolve constants, and fast. */
 function programOf(files: readonly string[]): ts.Program {
   const options: ts.CompilerOptions = {
     noLib: true,
@@ -113,14 +113,14 @@ function programOf(files: readonly string[]): ts.Program {
   );
 }
 
-/** The values that an expression can have, as far as its type shows; undefined for an unknown one. */
+/** The possible values of an expression by its type, or undefined. */
 function valuesOf(expression: ts.Expression, checker: ts.TypeChecker): (string | undefined)[] {
   const type = checker.getTypeAtLocation(expression);
   const types = type.isUnion() ? type.types : [type];
   return types.map((each) => (each.isStringLiteral() ? each.value : undefined));
 }
 
-/** The text of a string or a template, with the constants in it; undefined for other nodes. */
+/** The text of a string or a template with its constants, or undefined for other nodes. */
 function textOf(node: ts.Node, checker: ts.TypeChecker): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return undefined;
@@ -131,7 +131,7 @@ function textOf(node: ts.Node, checker: ts.TypeChecker): string | undefined {
   return node.head.text + parts.join('');
 }
 
-/** The table that knex, or a helper that takes a table's name, is called with. */
+/** The table in a call of knex, or of a helper with a table name. */
 function builtOn(node: ts.Node): ts.Expression | undefined {
   if (ts.isPropertyAssignment(node)) {
     return /^table(Name)?$/.test(node.name.getText()) ? node.initializer : undefined;
@@ -143,7 +143,7 @@ function builtOn(node: ts.Node): ts.Expression | undefined {
   return isMethod && !/^(Array|Buffer)\.from$/.test(called.getText()) ? given[0] : undefined;
 }
 
-/** Whether the chain of calls that begins at a node writes. What a helper gets by `table:` it writes. */
+/** Whether the call chain at a node writes. Helpers with a `table:` argument write. */
 function isWritten(node: ts.Node): boolean {
   if (ts.isPropertyAssignment(node)) return true;
   const { parent } = node;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { tablesOf, tableUses, type TableUse } from './statements.ts';
 
-/** Every table, under the folder of `src` whose statements read and write it. */
+/** Every table, by the folder of `src` whose statements read and write it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'access/access-tokens': ['access_tokens'],
   'access/agents': ['agents', 'agent_claims', 'agent_credentials', 'agent_delegations', 'used_assertions'],
@@ -52,12 +52,12 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Schemas and tables that a library makes and writes for a folder: only some of its statements are ours. */
+/** Schemas and tables that a library creates and writes for a folder. Only some of the statements are ours. */
 const LIBRARIES = { 'platform/jobs': 'pgboss.', migrations: 'schema_migrations' };
 
 /**
- * The statements that read tables of other domains, with the reason: `file -> table`. This list only shrinks. To do
- * without an entry, call the other domain through its `<x>.ts`.
+ * Statements that read tables of other domains, with the reason: `file -> table`. This list may only shrink. To remove
+ * an entry, call the other domain through its `<x>.ts`.
  */
 const READ_ACROSS: Readonly<Record<string, string>> = {
   'src/accounts/applications/user-seat-store.ts -> developers':
@@ -81,14 +81,14 @@ const READ_ACROSS: Readonly<Record<string, string>> = {
   'src/licensing/users/user-directory-store.ts -> subscriptions': 'As above.',
 };
 
-/** Files that work on the tables of every domain. */
+/** Files that may use the tables of every domain. */
 const EVERYWHERE: Readonly<Record<string, string>> = {
   'src/access/restoration/restoration-store.ts':
     'One list says what happens to every table after a restoration from a backup; a test checks that it is complete.',
 };
 
-/** Helpers of stores, which name the table. */
-const TOLD = ['src/platform/database/previous-secrets.ts', 'src/platform/database/reseal.ts'];
+/** Helpers of stores, which pass the table name. */
+const HELPERS = ['src/platform/database/previous-secrets.ts', 'src/platform/database/reseal.ts'];
 
 const owners = new Map(
   Object.entries(OWNERS).flatMap(([owner, tables]) => tables.map((table) => [table, owner] as const)),
@@ -99,7 +99,7 @@ function ownerOf(table: string): string | undefined {
   return owners.get(table) ?? library?.[0];
 }
 
-/** What the names of CTEs and functions are not. */
+/** Not the name of a CTE or function. */
 const isTable = (use: TableUse): use is TableUse & { table: string } =>
   use.table !== undefined && ownerOf(use.table) !== undefined;
 
@@ -122,13 +122,13 @@ describe('each table belongs to one domain', () => {
     expect(known.filter((table) => !tables.includes(table))).toEqual([]);
   });
 
-  test('statements name tables of their own domain, but for a list that only shrinks', () => {
+  test('statements name tables of their own domain, except for a list that may only shrink', () => {
     const found = new Set(foreign.map(({ file, table }) => `${file} -> ${table}`));
     expect([...found].sort()).toEqual(Object.keys(READ_ACROSS));
     expect(Object.keys(EVERYWHERE).filter((file) => !uses.some((use) => use.file === file))).toEqual([]);
   });
 
-  test('its own domain writes a table, and no other one', () => {
+  test('only its own domain writes a table', () => {
     expect(foreign.filter(({ written }) => written)).toEqual([]);
     const written = uses.filter(isTable).filter((use) => use.written);
     const writtenByOwner = new Set(
@@ -137,9 +137,9 @@ describe('each table belongs to one domain', () => {
     expect([...owners.keys()].filter((table) => !writtenByOwner.has(table))).toEqual([]);
   });
 
-  test('statements name tables in plain words', () => {
+  test('statements contain table names as constants', () => {
     const unknown = uses.filter(({ table }) => table === undefined).map(({ file }) => file);
-    expect([...new Set(unknown)]).toEqual(TOLD);
+    expect([...new Set(unknown)]).toEqual(HELPERS);
   });
 });
 

@@ -12,7 +12,7 @@ import { codeBlocks, markdownFiles, readDocument, ROOT, type CodeBlock } from '.
 
 const run = promisify(execFile);
 
-/** README, then the guides in the order in which the index lists them: a guide builds on those before it. */
+/** README, then the guides in the order of the index, because a guide builds on those before it. */
 const DOCUMENTS = [
   'README.md',
   ...[...readDocument('docs/README.md').matchAll(/\]\((guides\/[\w-]+\.md)\)/g)].map(
@@ -20,7 +20,7 @@ const DOCUMENTS = [
   ),
 ];
 
-/** Installing, starting and testing is what `npm test` itself does: those blocks are not calls of a service. */
+/** Installing, starting and testing, which `npm test` does itself. */
 const isCall = ({ language, text }: CodeBlock) => language === 'sh' && !text.startsWith('npm ');
 
 /**
@@ -101,7 +101,7 @@ interface Result {
   readonly signal?: string | null;
 }
 
-/** The values that the terminal shows. The first license key is for its own commands, so each `KEY` is another one. */
+/** Values for placeholders, from the terminal. The first license key is for its own commands, so each `KEY` differs. */
 function shownValues(service: ServiceProcess): (name: string) => string {
   const shown = (name: string) =>
     [...service.output().stdout.matchAll(new RegExp(`^ *${name} +(\\S+)`, 'gm'))].map((match) => match[1]!);
@@ -127,8 +127,8 @@ const lastJson = (output: string): unknown => jsonLines(output).at(-1);
 const refusals = (output: string): unknown[] => jsonLines(output).filter(({ code }) => code !== undefined);
 
 /**
- * A text that is the same for two responses which differ only in what differs every time: identifiers, keys, tokens,
- * times and the address. A printed value may be cut short with `…`.
+ * The same text for two responses that differ only in what always differs: identifiers, keys, tokens, times and the
+ * host. A printed value may be shortened with `…`.
  */
 function comparable(response: unknown): string {
   const text = typeof response === 'string' ? response : JSON.stringify(response, undefined, 2);

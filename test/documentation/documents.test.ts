@@ -4,9 +4,9 @@ import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { anchors, markdownFiles, readDocument, ROOT, withoutCode } from './markdown.ts';
 
-/** Served to agents with addresses of the service in them: nothing in them is a link between files. */
+/** Served to agents with the service's URLs, so they have no links between files. */
 const SERVED = /^src\//;
-/** The operation that docs/adding-an-operation.md adds. */
+/** The operation that docs/adding-an-operation.md adds as an example. */
 const EXAMPLE = /renameApplication/;
 const documents = markdownFiles().filter((file) => !SERVED.test(file));
 
@@ -60,7 +60,7 @@ test('the index of decisions lists each with its title', () => {
   expect(listed.sort()).toEqual(titles.sort());
 });
 
-test('every script of package.json is described', () => {
+test('every script of package.json is documented', () => {
   const rows = [...readDocument('docs/reference/commands.md').matchAll(/^\| `npm (?:run )?([\w:-]+)`/gm)];
   expect(rows.map((match) => match[1]!).sort()).toEqual(Object.keys(manifest.scripts).sort());
 });
@@ -75,11 +75,11 @@ test('the service logs the messages that docs/operating.md lists', () => {
 describe('the version', () => {
   const [, latest] = /^## \[?(\d+\.\d+\.\d+)/m.exec(readDocument('CHANGELOG.md'))!;
 
-  test('of the package is the latest that the changelog describes', () => {
+  test('of the package is the latest in the changelog', () => {
     expect(manifest.version).toBe(latest);
   });
 
-  test('of the contract is that of the package', () => {
+  test('of the contract is the version of the package', () => {
     const { info } = parse(readDocument('openapi.yaml')) as { info: { version: string } };
     expect(info.version).toBe(manifest.version);
   });

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the repository, with a slash at its end. */
+/** The folder of the repository, with a trailing slash. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Every Markdown file that we write, by its path in the repository. */
+/** Every Markdown file in the repository that is not generated. */
 export const markdownFiles = (): string[] =>
   globSync('**/*.md', { cwd: ROOT, exclude: ['**/node_modules', 'data', 'generated'] }).sort();
 
@@ -32,11 +32,11 @@ export function codeBlocks(document: string): CodeBlock[] {
   });
 }
 
-/** The document without its blocks and spans of code, in which nothing is a link. */
+/** The document without code blocks and code spans, which contain no links. */
 export const withoutCode = (document: string): string =>
   document.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '``');
 
-/** The anchors that GitHub makes of a document's headings. */
+/** The anchors of a document's headings on GitHub. */
 export function anchors(document: string): Set<string> {
   const seen = new Map<string, number>();
   const headings = document.replace(/^```.*?^```$/gms, '').matchAll(/^#{1,6} +(.+)$/gm);

@@ -7,7 +7,7 @@ type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
 
 const sound = await readContract('openapi.yaml');
 
-/** What is found after a change to the contract. */
+/** The faults after a change to the contract. */
 function found(change: (contract: Json) => void): string[] {
   const contract: Json = structuredClone(sound);
   change(contract);
@@ -16,11 +16,11 @@ function found(change: (contract: Json) => void): string[] {
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
-test('the contract has no puzzling name', () => {
+test('the contract has no fault', () => {
   expect(found(() => {})).toEqual([]);
 });
 
-test('a body with another ending, or without a name, is found', () => {
+test('finds a body with another suffix or without a name', () => {
   const faults = found(({ paths, components }) => {
     const { post } = paths['/api/v2/dev/apps'];
     components.schemas.NewApplication = components.schemas.CreateApplicationRequest;
@@ -35,7 +35,7 @@ test('a body with another ending, or without a name, is found', () => {
   ]);
 });
 
-test('an ending of a body on something else, and the name of a common class, are found', () => {
+test('finds the suffix of a body on another schema, and the name of a common class', () => {
   const faults = found(({ components }) => {
     components.schemas.TierList = { type: 'array', items: {} };
     components.schemas.File = { type: 'object' };

@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The rules that the contract breaks, after a change to the sample. */
+/** The violated rules after a change to the sample. */
 async function lint(change: (contract: Json) => void): Promise<string[]> {
   const contract: Json = structuredClone(SAMPLE);
   change(contract);
@@ -43,7 +43,7 @@ test('the sample has no fault', async () => {
   expect(unmarkedSecrets(SAMPLE)).toEqual([]);
 });
 
-test('a nameless operation is found', async () => {
+test('finds an operation without a name', async () => {
   const found = await lint(({ paths }) => {
     const get = paths['/keys/{key_id}'].get;
     for (const field of ['operationId', 'summary', 'description', 'tags']) delete get[field];
@@ -60,7 +60,7 @@ test('a nameless operation is found', async () => {
 
 test.each<[string, string[], (contract: Json) => void]>([
   [
-    'an example that breaks a format, behind a reference',
+    'an example that violates a format, through a reference',
     ['no-invalid-media-type-examples'],
     ({ components }) => (components.examples.Key.value.owner = 'ada'),
   ],
@@ -89,7 +89,7 @@ test.each<[string, string[], (contract: Json) => void]>([
   expect(await lint(change)).toEqual(rules);
 });
 
-test('a secret without x-redact is found in contents that are no JSON, too', () => {
+test('finds a secret without x-redact in other media types than JSON, too', () => {
   const contract: Json = structuredClone(SAMPLE);
   const line = { type: 'object', properties: { license_key: { type: 'string' }, note: { type: 'string' } } };
   contract.paths['/keys/import'] = {
@@ -104,7 +104,7 @@ test('a secret without x-redact is found in contents that are no JSON, too', () 
   ]);
 });
 
-test('a secret without x-redact is found, by name and by format, also behind a reference', () => {
+test('finds a secret without x-redact by name and by format, also through a reference', () => {
   const contract: Json = structuredClone(SAMPLE);
   delete contract.components.schemas.Secret['x-redact'];
   contract.components.schemas.Key.properties.pin = { type: 'string', format: 'password' };

@@ -2,21 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { builtBy, expressionsOf } from '../../tools/expressions/read.ts';
 import { superLinear } from '../../tools/expressions/verdict.ts';
 
-describe('expressions that are not linear are found', () => {
+describe('finds regular expressions that are not linear', () => {
   test.each([
-    ['one that tries each place of a dot', String.raw`^[!-~]+@[!-~]+\.[!-~]+$`, ''],
-    ['two that trade blanks', '^Payment(?: +(.*?))? *$', 'is'],
-    ['one that is tried again at each quote', String.raw`"(?:[^"\\]|\\.)*"\s*:`, 'g'],
+    ['every position of a dot is tried', String.raw`^[!-~]+@[!-~]+\.[!-~]+$`, ''],
+    ['two parts match the same blanks', '^Payment(?: +(.*?))? *$', 'is'],
+    ['a new attempt at each quote', String.raw`"(?:[^"\\]|\\.)*"\s*:`, 'g'],
     ['one in itself', '^(a+)+$', ''],
-    ['two of a class of Unicode', String.raw`^\p{L}+\p{Lu}*!$`, 'u'],
-    ['one that is tried again at each place', ' +$', ''],
+    ['two overlapping Unicode classes', String.raw`^\p{L}+\p{Lu}*!$`, 'u'],
+    ['a new attempt at each position', ' +$', ''],
   ])('%s', (_, source, flags) => {
     expect(superLinear(source, flags)).toBeDefined();
   });
 
   test.each([
     ['a class', '^[a-z]+$', ''],
-    ['parts that cannot trade', String.raw`^[a-z]+(?:-[a-z]+)*$`, ''],
+    ['parts that do not overlap', String.raw`^[a-z]+(?:-[a-z]+)*$`, ''],
     ['a limited repetition', '^.{1,64}$', 'su'],
     ['a set of the flag v', String.raw`^[\p{L}--[a-z]]+$`, 'v'],
     ['without a repetition', '=|<', ''],
@@ -25,7 +25,7 @@ describe('expressions that are not linear are found', () => {
   });
 });
 
-test('expressions are found as literals, as calls with constants, and where they are built', () => {
+test('finds literals, calls with constants, and expressions that are built', () => {
   const { expressions, built } = expressionsOf(
     'x.ts',
     "const a = /a+/g; new RegExp('b' + '+', 'u'); RegExp(`c`); new RegExp(a + b); const o = { d: /d/ };",
@@ -40,7 +40,7 @@ test('expressions are found as literals, as calls with constants, and where they
   expect(built).toEqual(['x.ts: a + b']);
 });
 
-test('expressions that a module builds as it loads are noted', () => {
+test('records expressions that a module builds when it loads', () => {
   const texts = ['x+'];
   expect(builtBy(() => texts.map((text) => new RegExp(text, 'u')))).toEqual([{ source: 'x+', flags: 'u' }]);
 });

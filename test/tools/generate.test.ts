@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the same contract gives the same bytes', async () => {
+test('the same contract results in the same bytes', async () => {
   expect(await generate(SAMPLE)).toEqual(files);
   expect(difference(output, files)).toEqual({ changed: [], stale: [] });
 });
@@ -52,14 +52,14 @@ test('finds and repairs a changed, a missing and a stale file', () => {
   expect(readdirSync(output).sort()).toEqual(files.map(({ file }) => file).sort());
 });
 
-test('nothing generated loads a module at run time', () => {
+test('generated code loads no modules at run time', () => {
   for (const { file } of files.filter(({ file }) => file.endsWith('.js'))) {
     expect(readFileSync(join(output, file), 'utf8')).not.toMatch(/require\(|new Ajv/);
   }
 });
 
 describe('request validators', () => {
-  test('report every fault, formats included', async () => {
+  test('report every fault, including formats', async () => {
     const { requestValidators } = await load('request-validators.js');
     const [body, parameters] = requestValidators.putKey;
     expect(faultsOf(body, { requestBody: { owner: 'ada', secret: 'x', ends_at: 'soon' } })).toEqual([
@@ -74,7 +74,7 @@ describe('request validators', () => {
     ]);
   });
 
-  test('try neither a pattern nor a format on a string that is too long', async () => {
+  test('check neither pattern nor format of a string that is too long', async () => {
     const contract = structuredClone(SAMPLE) as Contract & {
       components: { schemas: Record<string, object> };
     };
@@ -89,7 +89,7 @@ describe('request validators', () => {
     const faults = (secret: string) =>
       faultsOf(requestValidators.putKey[0], { requestBody: { owner: 'ada@example.com', secret } });
     expect(faults('A'.repeat(8))).toEqual(['/requestBody/secret format', '/requestBody/secret pattern']);
-    // Up to twice as many code units may be few enough characters.
+    // Twice as many code units may still be few enough characters.
     expect(faults('\u{1f511}'.repeat(8))).toEqual([
       '/requestBody/secret format',
       '/requestBody/secret pattern',
@@ -113,7 +113,7 @@ describe('request validators', () => {
     expect(body.requestBody).not.toHaveProperty('description');
   });
 
-  test('a schema that does not compile and an operation without a name stop the build', async () => {
+  test('the build fails on an invalid schema and on an operation without a name', async () => {
     const misspelt = structuredClone(SAMPLE) as Contract & {
       components: { schemas: Record<string, object> };
     };
@@ -126,7 +126,7 @@ describe('request validators', () => {
   });
 });
 
-describe('what is no JSON', () => {
+describe('content other than JSON', () => {
   const text = (mediaType: string) => ({
     description: 'Keys.',
     content: { [mediaType]: { schema: { type: 'string', format: 'binary' }, example: 'k1' } },
@@ -158,7 +158,7 @@ describe('what is no JSON', () => {
       const { requestValidators } = await withImport(required);
       const faults = (value: object) =>
         (requestValidators.importKeys as ValidateFunction[]).flatMap((validate) => faultsOf(validate, value));
-      // The body is a stream, of which validators get to see nothing.
+      // The body is a stream, which validators do not see.
       expect(faults({ path: {}, query: { dry: 1 }, header: {}, cookie: {} })).toEqual([]);
       expect(faults({ path: {}, query: { dry: -1 }, header: {}, cookie: {} })).toEqual([
         '/query/dry minimum',
@@ -173,7 +173,7 @@ describe('what is no JSON', () => {
 });
 
 describe('response validators', () => {
-  test('hold every JSON media type, problems among them', async () => {
+  test('exist for every JSON media type, including problems', async () => {
     const { responseValidators } = checksOf(SAMPLE);
     const problem = responseValidators['getKey']![404]!['application/problem+json']!;
     expect(faultsOf(problem, { type: 'no uri', title: 'No', status: 200 })).toEqual([

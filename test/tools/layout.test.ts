@@ -6,7 +6,7 @@ type Json = any; // eslint-disable-line @typescript-eslint/no-explicit-any
 
 const sound = readContractFiles('.');
 
-/** What is found after a change to the files of the contract. */
+/** The faults after a change to the files of the contract. */
 function found(change: (contract: Json) => void): string[] {
   const contract: Json = structuredClone(sound);
   change(contract);
@@ -21,11 +21,11 @@ function move(name: string, from: Json, to: Json): void {
 
 const BANS = '/api/v2/dev/apps/{app_id}/bans';
 
-test('each operation and each component is where its tag says', () => {
+test('each operation and each component is in the file of its tag', () => {
   expect(found(() => {})).toEqual([]);
 });
 
-test('a tag without a file and a file without a tag are found', () => {
+test('finds a tag without a file and a file without a tag', () => {
   const faults = found(({ root, files }) => {
     root.tags.push({ name: 'Seats' });
     files['openapi/other.yaml'] = { paths: {} };
@@ -33,12 +33,12 @@ test('a tag without a file and a file without a tag are found', () => {
   expect(faults).toEqual(['openapi/seats.yaml is missing', 'openapi/other.yaml belongs to no tag']);
 });
 
-test('an operation in the file of another tag is found', () => {
+test('finds an operation in the file of another tag', () => {
   const faults = found(({ files }) => (files['openapi/bans.yaml'].paths[BANS].post.tags = ['Users']));
   expect(faults).toEqual(['createBan is in openapi/bans.yaml, and not in openapi/users.yaml']);
 });
 
-test('a path that the root lacks, has from elsewhere, or describes itself is found', () => {
+test('finds a path that is missing in the root, from another file, or described in the root', () => {
   const reference = `{ $ref: 'openapi/bans.yaml#/paths/~1api~1v2~1dev~1apps~1{app_id}~1bans' }`;
   expect(found(({ root }) => delete root.paths[BANS])).toEqual([`openapi.yaml lacks ${BANS}: ${reference}`]);
   expect(found(({ root }) => (root.paths[BANS] = root.paths['/health']))).toEqual([
@@ -64,7 +64,7 @@ test('a component that several tags use belongs to the root, directly or not', (
   expect(faults).toEqual(['schemas/ValidationProblems is in openapi/bans.yaml, and not in openapi.yaml']);
 });
 
-test('a component that nothing uses and one that two files have are found', () => {
+test('finds an unused component and one that is in two files', () => {
   const faults = found(({ root, files }) => {
     files['openapi/bans.yaml'].components.schemas.Unused = { type: 'string' };
     files['openapi/users.yaml'].components.schemas.DisplayName = root.components.schemas.DisplayName;

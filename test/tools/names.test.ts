@@ -4,11 +4,11 @@ import { readContract } from '../../tools/generate/bundle.ts';
 
 const contract = await readContract('openapi.yaml');
 
-test('every name in a request is a new one that must be visible, or one that exists', () => {
+test('every name in a request is a new one that must be visible, or an existing one', () => {
   expect(unmarkedNames(contract)).toEqual([]);
 });
 
-test('a name without a mark and a new name without the format are found', () => {
+test('finds a name without a mark and a new name without the format', () => {
   const changed = structuredClone(contract);
   const schemas = changed.components!.schemas!;
   const request = schemas['CreateApplicationRequest'] as { properties: Record<string, object> };

@@ -4,7 +4,7 @@ import { filesOf, findingsIn } from '../../tools/check-words.ts';
 import { EXCEPTIONS } from '../../tools/words/exceptions.ts';
 import { WORDS } from '../../tools/words/list.ts';
 
-/** One for each pattern of the list, in its order. */
+/** One sample for each pattern, in the order of the list. */
 const SAMPLES = [
   'licences',
   'catalogue',
@@ -95,7 +95,7 @@ const PLACES: Record<string, (phrase: string) => [file: string, text: string]> =
     `  // This ${phrase.replaceAll(' ', '\n  // ')}.\nconst one = 1;\n`,
   ],
   'a string': (phrase) => ['src/x.ts', `const text = "This ${phrase}.";\n`],
-  'a string behind an escape': (phrase) => ['src/x.ts', `const text = "\\n${phrase}.";\n`],
+  'a string after an escape': (phrase) => ['src/x.ts', `const text = "\\n${phrase}.";\n`],
   'a template': (phrase) => ['src/x.ts', `const text = \`\${one} ${phrase}, \${two} ${phrase}.\`;\n`],
   'the title of a test': (phrase) => ['test/x.test.ts', `test("a test ${phrase}.", () => {});\n`],
   Markdown: (phrase) => ['docs/x.md', `# Title\n\n- This ${phrase.replaceAll(' ', '\n  ')}.\n`],
@@ -174,7 +174,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('may be longer where they hold a URL, a key or a regular expression, and in Markdown', () => {
+  test('may be longer if they contain a URL, a key or a regular expression, and in Markdown', () => {
     expect(findingsIn('src/x.ts', `// ${'word '.repeat(20)}https://example.com/${'a'.repeat(50)}\n`)).toEqual(
       [],
     );
