@@ -27,17 +27,17 @@ const planOf = async ({ token }: Developer) =>
   (await api.call<{ plan: { id: string } }>('GET', '/api/v2/dev/me', undefined, { token })).body.plan.id;
 
 const down = new Refusal(503, { type: 'api_error', message: 'Try again later.' });
-const AWAY: Readonly<Record<string, () => void>> = {
+const OUTAGES: Readonly<Record<string, () => void>> = {
   'which fails': () => (server.refuses = () => down),
   'which never responds': () => (server.hangs = true),
 };
 
-beforeEach(beBack);
+beforeEach(endOutage);
 
-describe.each(Object.entries(AWAY))('a processor %s', { timeout: 60_000 }, (_how, leave) => {
+describe.each(Object.entries(OUTAGES))('a processor %s', { timeout: 60_000 }, (_how, startOutage) => {
   test('a checkout gets 503 within 10 s, and no page is left open', async () => {
     const developer = await newDeveloper(api);
-    leave();
+    startOutage();
     const responses = await Promise.all([0, 1, 2, 3].map((turn) => order(turn, developer)));
     expect(tally(responses)).toEqual({ '503 SERVICE_UNAVAILABLE': 4 });
     for (const { headers, ms } of responses) {
@@ -47,7 +47,7 @@ describe.each(Object.entries(AWAY))('a processor %s', { timeout: 60_000 }, (_how
     expect(sessionsOf(developer)).toEqual([]);
     expect((await checkoutsOf(developer)).filter(({ url, session_ref }) => url ?? session_ref)).toEqual([]);
 
-    beBack();
+    endOutage();
     expect((await order(0, developer)).status).toBe(200);
     expect(sessionsOf(developer)).toHaveLength(1);
   });
@@ -56,12 +56,12 @@ describe.each(Object.entries(AWAY))('a processor %s', { timeout: 60_000 }, (_how
     const developer = await newDeveloper(api);
     const opened: Opened = await openCheckout(api, developer, plan);
     const [event] = await says.paid(sessionOf(opened));
-    leave();
+    startOutage();
     const response = await send(0, event!);
     expect([response.status, response.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(response.ms).toBeLessThan(10_000);
     expect(await planOf(developer)).toBe('free');
-    beBack();
+    endOutage();
     expect((await send(1, event!)).body['message']).toBe('applied');
     expect(await planOf(developer)).toBe(plan.plan_id);
   });
@@ -71,12 +71,12 @@ test('a request with a key can be repeated with the key', async () => {
   const developer = await newDeveloper(api);
   server.refuses = () => down;
   expect((await order(0, developer, 'again')).status).toBe(503);
-  beBack();
+  endOutage();
   expect((await order(1, developer, 'again')).status).toBe(200);
   expect(sessionsOf(developer)).toHaveLength(1);
 });
 
-function beBack(): void {
+function endOutage(): void {
   server.refuses = () => undefined;
   server.hangs = false;
 }

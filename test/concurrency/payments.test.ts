@@ -91,8 +91,8 @@ const traces = async () =>
 
 const messages = (responses: readonly LightResponse[]) =>
   responses.reduce<Record<string, number>>((counts, { status, body, code }) => {
-    const said = code ?? String(body['message']);
-    return { ...counts, [`${status} ${said}`]: (counts[`${status} ${said}`] ?? 0) + 1 };
+    const message = code ?? String(body['message']);
+    return { ...counts, [`${status} ${message}`]: (counts[`${status} ${message}`] ?? 0) + 1 };
   }, {});
 
 const HAS: Readonly<Record<Kind, object>> = {
@@ -200,7 +200,7 @@ describe('a forged event', async () => {
     expect(await books(buyer)).toMatchObject({ packs: 300, entries: 300 });
   });
 
-  const MISTAKEN: Readonly<Record<string, [said: string, (opened: Opened, other: Opened) => Thing]>> = {
+  const MISTAKEN: Readonly<Record<string, [message: string, (opened: Opened, other: Opened) => Thing]>> = {
     'another amount': ['refused', () => ({ amount_total: 999 })],
     'ten times the amount': ['refused', () => ({ amount_total: 10_000 })],
     nothing: ['refused', () => ({ amount_total: 0, payment_status: 'no_payment_required' })],
@@ -210,23 +210,26 @@ describe('a forged event', async () => {
     'no purchase of ours': ['ignored', () => ({ metadata: {} })],
   };
 
-  test.each(Object.entries(MISTAKEN))('%s: 200, and nothing is granted', async (_what, [said, changes]) => {
-    const [buyer, other] = [await newBuyer(), await newBuyer()];
-    const [opened, another] = [await open(buyer, 'pack'), await open(other, 'pack')];
-    Object.assign(session(opened), changes(opened, another));
-    const [event] = await says.paid(sessionOf(opened));
-    const status = (changes(opened, another)['payment_status'] as string | undefined) ?? 'paid';
-    session(opened)['payment_status'] = status;
-    const before = await traces();
-    const response = await send(0, event!);
-    expect([response.status, response.body['message']]).toEqual([200, said]);
-    expect((await send(1, event!)).body['message']).toBe(said === 'refused' ? 'repeated' : said);
-    const payment_events = before['payment_events']! + (said === 'refused' ? 1 : 0);
-    expect(await traces()).toEqual({ ...before, payment_events });
-    for (const each of [buyer, other]) {
-      expect(await books(each)).toMatchObject({ ...NOTHING, checkouts: ['open'] });
-    }
-  });
+  test.each(Object.entries(MISTAKEN))(
+    '%s: 200, and nothing is granted',
+    async (_what, [message, changes]) => {
+      const [buyer, other] = [await newBuyer(), await newBuyer()];
+      const [opened, another] = [await open(buyer, 'pack'), await open(other, 'pack')];
+      Object.assign(session(opened), changes(opened, another));
+      const [event] = await says.paid(sessionOf(opened));
+      const status = (changes(opened, another)['payment_status'] as string | undefined) ?? 'paid';
+      session(opened)['payment_status'] = status;
+      const before = await traces();
+      const response = await send(0, event!);
+      expect([response.status, response.body['message']]).toEqual([200, message]);
+      expect((await send(1, event!)).body['message']).toBe(message === 'refused' ? 'repeated' : message);
+      const payment_events = before['payment_events']! + (message === 'refused' ? 1 : 0);
+      expect(await traces()).toEqual({ ...before, payment_events });
+      for (const each of [buyer, other]) {
+        expect(await books(each)).toMatchObject({ ...NOTHING, checkouts: ['open'] });
+      }
+    },
+  );
 
   test('an irrelevant event: ignored', async () => {
     const before = await traces();

@@ -266,7 +266,7 @@ describe(`a broker that is lost: ${SERVER}`, () => {
     ]);
     await isKnownAway(entries);
     await unavailable(broker.ping());
-    process_.goOn();
+    process_.resume();
     await responses(broker);
     expect(log(entries)).toEqual([LOST, BACK]);
   });

@@ -222,6 +222,6 @@ test('a request that times out is refused in the format of its path', async () =
 
 test('a request without a database is refused in the format of its path', async () => {
   await proxy.refuse();
-  onTestFinished(() => proxy.goOn());
+  onTestFinished(() => proxy.resume());
   expectUnavailable(await sendAll());
 });

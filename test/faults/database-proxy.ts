@@ -53,7 +53,7 @@ export class DatabaseProxy {
   }
 
   /** Works again. */
-  async goOn(): Promise<void> {
+  async resume(): Promise<void> {
     this.#silent = false;
     for (const deliver of this.#held.splice(0)) deliver();
     if (this.#server) return;

@@ -104,6 +104,6 @@ test('a broker that accepts everything and never responds is not operational, bu
   silent.hang();
   const [report] = await Promise.all([health(), expectEverythingWorks()]);
   expectBrokerNamed(report);
-  silent.goOn();
+  silent.resume();
   await expect.poll(async () => (await health()).status).toBe(200);
 });

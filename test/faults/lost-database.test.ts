@@ -65,7 +65,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   letServerGoOn();
-  await proxy.goOn();
+  await proxy.resume();
   expect(service.child.exitCode, service.output().stderr).toBeNull();
   expect(service.child.signalCode).toBeNull();
 });
@@ -257,7 +257,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
   test('resets connections, likewise', async () => {
     proxy.hang();
     const longest = await everythingIsUnavailable();
-    await proxy.goOn();
+    await proxy.resume();
     const ms = await recovery();
     console.log(`silent network: responds within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
   });
@@ -265,7 +265,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
   test('refuses connections, likewise', async () => {
     await proxy.refuse();
     const longest = await everythingIsUnavailable();
-    await proxy.goOn();
+    await proxy.resume();
     const ms = await recovery();
     console.log(`refused: responds within ${longest.toFixed(0)} ms, recovery ${ms.toFixed(0)} ms`);
   });
@@ -412,7 +412,7 @@ test(
     await proxy.refuse();
     await received(503);
     await delay(150);
-    await proxy.goOn();
+    await proxy.resume();
     await received(200);
     over = true;
     await polling;

@@ -22,7 +22,7 @@ const { api, proxy } = await startServiceBehindProxy(RESPONSE_WITHIN_MS);
 
 afterEach(async () => {
   proxy.delay(0);
-  await proxy.goOn();
+  await proxy.resume();
   await expect.poll(async () => (await fetch(`${api.baseUrl}/health`)).status).toBe(200);
 });
 
@@ -163,6 +163,6 @@ test('requests without the database get responses as usual while the database ha
   console.log(`without a database: p99 ${quantile(times, 0.99).toFixed(1)} ms of ${times.length}`);
   // A request with a query would wait for seconds.
   expect(quantile(times, 0.5)).toBeLessThan(1_000);
-  await proxy.goOn();
+  await proxy.resume();
   for (const { status } of await Promise.all(held)) expect([200, 503]).toContain(status);
 });

@@ -70,8 +70,8 @@ describe('a failed call explains what to do', () => {
   ])('%s', async (_, name, args, faults) => {
     const { isError, text } = await agent.call(name, args);
     expect(isError).toBe(true);
-    const said = text.split('\n').filter((line) => line.startsWith('- '));
-    expect(said).toEqual(faults.map((fault) => `- ${fault}`));
+    const listed = text.split('\n').filter((line) => line.startsWith('- '));
+    expect(listed).toEqual(faults.map((fault) => `- ${fault}`));
   });
 
   test.each([5_000, 50_000])('with %d levels in a member', async (depth) => {

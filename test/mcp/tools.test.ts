@@ -36,8 +36,8 @@ test('the list of tools with their annotations', () => {
     const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations!;
     expect(openWorldHint).toBe(false);
     const hints = { readOnlyHint, destructiveHint, idempotentHint };
-    const said = Object.entries(hints).filter(([, holds]) => holds);
-    return `${name} (${title}): ${said.map(([hint]) => hint.replace('Hint', '')).join(', ')}`;
+    const set = Object.entries(hints).filter(([, holds]) => holds);
+    return `${name} (${title}): ${set.map(([hint]) => hint.replace('Hint', '')).join(', ')}`;
   });
   expect(shown).toMatchInlineSnapshot(`
     [

@@ -79,7 +79,7 @@ describe('while the database is unavailable', () => {
       DATABASE_URL: `postgresql://${user}@127.0.0.1:${proxy.port}${direct.pathname}`,
     });
   });
-  afterEach(() => proxy.goOn());
+  afterEach(() => proxy.resume());
 
   const form = { client_id: 'cli_0123456789abcdefghjkmnpqrs', token: 'lka_x', grant_type: 'refresh_token' };
   const bearer = { authorization: `Bearer lkd_${'x'.repeat(43)}` };

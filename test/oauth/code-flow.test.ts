@@ -324,11 +324,11 @@ describe('resource indicators', () => {
     const info = await fetch(config.serverMetadata().userinfo_endpoint!, {
       headers: { authorization: `Bearer ${access_token}` },
     });
-    const said = (await info.json()) as object;
-    if (!isForMcp) return expect(said).toMatchObject({ sub: developer.developerId });
+    const claims = (await info.json()) as object;
+    if (!isForMcp) return expect(claims).toMatchObject({ sub: developer.developerId });
     expect(info.status).toBe(401);
     expect(info.headers.get('www-authenticate')).toBe('Bearer realm="latchkey", error="invalid_token"');
-    expect(said).toMatchObject({ error: 'invalid_token' });
+    expect(claims).toMatchObject({ error: 'invalid_token' });
   });
 
   test('others are refused', async () => {

@@ -441,9 +441,9 @@ test('behind an HTTPS proxy, all URLs begin with the issuer, and cookies are sec
 });
 
 test('nothing is written to the console', async () => {
-  const said = (['info', 'warn', 'error', 'log'] as const).map((method) => vi.spyOn(console, method));
+  const spies = (['info', 'warn', 'error', 'log'] as const).map((method) => vi.spyOn(console, method));
   const quiet = await startTestService();
   const owner = await newDeveloper(quiet.api);
   await (await authorize(quiet.baseUrl, owner, await newClient(quiet.api, owner))).redeem();
-  for (const spy of said) expect(spy).not.toHaveBeenCalled();
+  for (const spy of spies) expect(spy).not.toHaveBeenCalled();
 });

@@ -163,7 +163,7 @@ describe('events at an external broker', () => {
       broker.hang();
       for (let n = 0; n < 10; n += 1) await app.patch({ name: `name ${n}` });
       expect((await eventIdsOf(sql, app)).length).toBe(10);
-      broker.goOn();
+      broker.resume();
       const written = await eventIdsOf(sql, app);
       await expect.poll(() => firstOf(messages, app), { timeout: 30_000 }).toEqual(written);
     },

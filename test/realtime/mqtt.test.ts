@@ -191,21 +191,21 @@ describe.each([
     const app = await newApp(api);
     const cases = [
       {
-        happens: (hwid: string) => ban(api, app, { kind: 'hardware', hwid }),
+        cause: (hwid: string) => ban(api, app, { kind: 'hardware', hwid }),
         message: { type: 'session.refused', data: { code: 'HWID_BANNED' } },
         reason: 0x87,
       },
       {
-        happens: async () => clock.advance(DAY),
+        cause: async () => clock.advance(DAY),
         message: { type: 'session.expired', data: {} },
         reason: 0xa0,
       },
     ];
-    for (const { happens, message, reason } of cases) {
+    for (const { cause, message, reason } of cases) {
       const session = await login(app);
       const listening = await connectMqtt(url, session.credentials, options);
       await listening.subscribe(session.topics.session);
-      await happens(session.owner.hwid);
+      await cause(session.owner.hwid);
       expect(await listening.closed).toBe(protocolVersion === 5 ? reason : undefined);
       expect(listening.messages.map(({ payload }) => payload)).toMatchObject([message]);
     }

@@ -378,8 +378,8 @@ test('an MQTT client that is being disconnected receives nothing more and is dis
     listeners,
     slots: { acquireSession: () => () => {} },
   });
-  const said: string[] = [];
-  const peer = { send: (topic: string) => said.push(topic), end: (reason: string) => said.push(reason) };
+  const sent: string[] = [];
+  const peer = { send: (topic: string) => sent.push(topic), end: (reason: string) => sent.push(reason) };
   await admission({ address: '127.0.0.1' })({ username: undefined, password: 'token' }, peer as never);
   const [listener] = [...listeners.sessions()];
   const message = {
@@ -392,5 +392,5 @@ test('an MQTT client that is being disconnected receives nothing more and is dis
   listener!.finish(message);
   listener!.finish(message);
   listener!.offer(newEvent('application.paused'), true);
-  expect(said).toEqual(['maximumConnectTime']);
+  expect(sent).toEqual(['maximumConnectTime']);
 });

@@ -41,7 +41,7 @@ export function databaseUrl({ host, port, user }: PostgresServer, database: stri
  * of the service.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = await roomyFolder();
+  const dataDir = await fastFolder();
   const compiled = join(dataDir, 'compiled');
   const compiling = compile(compiled);
   const logger = createLogger('warn');
@@ -87,7 +87,7 @@ async function compile(folder: string): Promise<void> {
 }
 
 /** A folder in memory if there is enough, because hundreds of databases are copied and dropped. */
-async function roomyFolder(): Promise<string> {
+async function fastFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
   return mkdtemp(join(bavail * bsize >= ENOUGH_BYTES ? MEMORY : tmpdir(), 'latchkey-test-'));
 }

@@ -49,7 +49,7 @@ test.each([
     receiver.respond(204);
     for (const response of waiting) response();
     expect((await api.call('GET', '/api/v1/client/plans')).status).toBeOneOf([200, 503]);
-    await proxy.goOn();
+    await proxy.resume();
     const states = async () => {
       const deliveries = await listDeliveries(api, app, webhook_id, '?limit=100').catch(() => []);
       return (deliveries ?? []).map(({ state }) => state);

@@ -52,14 +52,14 @@ test(
       LOG_LEVEL: 'error',
       ...LOOPBACK,
     };
-    const dying = await spawnService(environment);
+    const killed = await spawnService(environment);
     const receiver = await startReceiver(() => {});
-    const { receiver_id } = await newReceiver(dying.api, await newDeveloper(dying.api), receiver.url);
+    const { receiver_id } = await newReceiver(killed.api, await newDeveloper(killed.api), receiver.url);
     const database = await connectTo(environment.DATABASE_URL);
     await database.query(ADD_DELIVERIES, [[receiver_id], unique('round'), 15]);
     await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(1);
     await spawnService(environment);
-    await dying.end('SIGKILL');
+    await killed.end('SIGKILL');
     receiver.respond(202);
     await expect.poll(() => new Set(jtis(receiver.received)).size, TAKEN_OVER).toBe(15);
     const left = async () => (await database.query('select from security_event_deliveries')).rowCount;

@@ -51,20 +51,20 @@ describe('a process that is killed', async () => {
   };
 
   test('in the middle of deliveries: another one sends them', { timeout: 180_000 }, async () => {
-    const dying = await spawnService(environment);
-    const app = await newApp(dying.api);
+    const killed = await spawnService(environment);
+    const app = await newApp(killed.api);
     const receiver = await startReceiver(() => {});
-    const { webhook_id } = await newWebhook(dying.api, app, receiver.url, ['ban.created']);
-    for (let host = 0; host < 15; host += 1) await happen(dying.api, app, `203.0.113.${host}`);
+    const { webhook_id } = await newWebhook(killed.api, app, receiver.url, ['ban.created']);
+    for (let host = 0; host < 15; host += 1) await happen(killed.api, app, `203.0.113.${host}`);
     await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(1);
-    const heir = await spawnService(environment);
-    await dying.end('SIGKILL');
+    const successor = await spawnService(environment);
+    await killed.end('SIGKILL');
     receiver.respond(204);
     await expect.poll(() => new Set(receiver.ids()).size, TAKEN_OVER).toBe(15);
     const states = async () =>
-      (await listDeliveries(heir.api, app, webhook_id, '?limit=100')).map(({ state }) => state);
+      (await listDeliveries(successor.api, app, webhook_id, '?limit=100')).map(({ state }) => state);
     await expect.poll(states, TAKEN_OVER).toEqual(Array<string>(15).fill('succeeded'));
-    expect((await getWebhook(heir.api, app, webhook_id)).failing_since).toBeNull();
+    expect((await getWebhook(successor.api, app, webhook_id)).failing_since).toBeNull();
   });
 
   test('with SIGTERM: another one sends what did not end in time', { timeout: 120_000 }, async () => {
@@ -77,9 +77,9 @@ describe('a process that is killed', async () => {
     await expect.poll(() => receiver.received.length).toBe(1);
     expect(await leaving.end('SIGTERM')).toBe(0);
     receiver.respond(204);
-    const heir = await spawnService(environment);
+    const successor = await spawnService(environment);
     const [only] = receiver.ids();
     await expect.poll(() => receiver.ids(), TAKEN_OVER).toEqual([only, only]);
-    expect(heir.child.exitCode).toBeNull();
+    expect(successor.child.exitCode).toBeNull();
   });
 });

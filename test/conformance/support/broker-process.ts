@@ -14,7 +14,7 @@ export interface BrokerProcess {
   kill(): Promise<void>;
   /** Suspends it: connections stay open, and nothing responds. */
   hang(): void;
-  goOn(): void;
+  resume(): void;
 }
 
 const mosquitto = (process.env['PATH'] ?? '')
@@ -64,7 +64,7 @@ export async function startBroker(port: number): Promise<BrokerProcess> {
   return {
     kill: () => killAndWait(child),
     hang: () => void child.kill('SIGSTOP'),
-    goOn: () => void child.kill('SIGCONT'),
+    resume: () => void child.kill('SIGCONT'),
   };
 }
 

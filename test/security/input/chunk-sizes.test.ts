@@ -172,8 +172,8 @@ describe('the sizes of chunks', () => {
 
   test('are parsed wherever a body is cut', () => {
     fc.assert(
-      fc.property(bodies, fc.boolean(), fc.array(fc.nat(400), { maxLength: 5 }), (chunks, isOver, cuts) => {
-        const last = isOver ? '29;x=y\r\n' : '0\r\n\r\n';
+      fc.property(bodies, fc.boolean(), fc.array(fc.nat(400), { maxLength: 5 }), (chunks, exceeds, cuts) => {
+        const last = exceeds ? '29;x=y\r\n' : '0\r\n\r\n';
         const coded = chunks.map((chunk) => [
           Buffer.from(`${chunk.length.toString(16)}\r\n`),
           chunk,
@@ -183,8 +183,8 @@ describe('the sizes of chunks', () => {
         const sizes = new ChunkSizes(40);
         const places = [...cuts].sort((a, b) => a - b);
         const pieces = [0, ...places].map((from, index) => body.subarray(from, places[index] ?? body.length));
-        expect(pieces.some((piece) => sizes.exceeds(piece))).toBe(isOver);
-        expect(sizes.isDone).toBe(!isOver);
+        expect(pieces.some((piece) => sizes.exceeds(piece))).toBe(exceeds);
+        expect(sizes.isDone).toBe(!exceeds);
       }),
     );
   });
