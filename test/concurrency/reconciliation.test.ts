@@ -182,7 +182,7 @@ test('the processor is unavailable for one of them: it is postponed, and does no
   const kept = server.world.things.get(sessionOf(unknown!))!;
   server.world.things.delete(sessionOf(unknown!));
   pass(11 * MINUTE);
-  await expect(reconciliation.run()).rejects.toThrow('Stripe does not serve us');
+  await expect(reconciliation.run()).rejects.toThrow('Stripe is unavailable');
   await reconcile();
   expect(await Promise.all(buyers.map(({ opened }) => statusOf(opened)))).toEqual([
     'open',

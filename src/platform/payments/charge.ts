@@ -1,18 +1,18 @@
-/** A payment that a machine makes with a token of the processor, without a page: the `stripe` method of MPP, intent `charge`. */
+/** A payment by a program with a token of the processor, without a page: MPP's method `stripe`, intent `charge`. */
 export interface ChargeRequest {
-  /** Ours: charging it again with the same one charges once. */
+  /** Ours: an idempotency key, so that a repeated request charges once. */
   readonly key: string;
-  /** The token that the payer was given by the processor: a shared payment token. */
+  /** A shared payment token, which the processor issued to the payer. */
   readonly token: string;
-  /** In base units of the currency: of USDC, millionths. */
+  /** In base units of the currency, such as millionths of USDC. */
   readonly amount: string;
   readonly currency: string;
   readonly description: string;
 }
 
-/** What was taken. */
+/** A machine payment that succeeded. */
 export interface Charge {
-  /** The processor's name of the payment. */
+  /** The processor's id of the payment. */
   readonly paymentRef: string;
   readonly paidAt: Date;
 }

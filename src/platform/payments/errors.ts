@@ -1,7 +1,7 @@
-/** Why the processor, or what came in its name, was refused. */
+/** Why the processor refused a request, or why the service refused an event. */
 export type PaymentsFault = 'signature' | 'account' | 'declined' | 'not_found' | 'amount' | 'invalid';
 
-/** A payment processor refuses, or something is not its own. */
+/** The payment processor refused a request, or an event is not from our account at the processor. */
 export class PaymentsError extends Error {
   override readonly name = 'PaymentsError';
   readonly fault: PaymentsFault;
@@ -12,7 +12,7 @@ export class PaymentsError extends Error {
   }
 }
 
-/** The processor cannot be reached, or fails. */
+/** The processor cannot be reached or failed. */
 export class PaymentsUnavailableError extends Error {
   override readonly name = 'PaymentsUnavailableError';
 }

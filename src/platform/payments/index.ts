@@ -12,15 +12,15 @@ export type { StripeSettings } from './stripe/settings.ts';
 export type { CheckoutPage } from './test-processor/index.ts';
 
 /**
- * Opens the payment processor: Stripe by its settings, else the embedded test processor. Nothing is asked of either yet.
- * @returns with it the payment page, where it is one of this service
+ * Opens the payment processor: Stripe if its settings are given, else the embedded test processor. Sends no request.
+ * @returns the processor, and the payment page if this service hosts it
  */
 export async function openPayments(
   options: TestProcessorOptions & { readonly stripe: StripeSettings | undefined },
 ): Promise<{ readonly payments: PaymentProcessor; readonly checkoutPage: CheckoutPage | undefined }> {
   const { stripe, clock } = options;
   if (stripe) {
-    // Loaded only where it is needed: it is large.
+    // Loaded only when needed because the package is large.
     const { openStripe } = await import('./stripe/index.ts');
     return { payments: openStripe(stripe, { clock }), checkoutPage: undefined };
   }

@@ -1,10 +1,10 @@
 import type { PaymentFact } from './payment-fact.ts';
 
-/** A message of the processor. */
+/** An event from the processor. */
 export interface PaymentEvent {
-  /** The processor's: the same one when it is sent again. */
+  /** The processor's id, which a repeated delivery keeps. */
   readonly eventId: string;
-  /** The processor's word for what happened. */
+  /** The processor's name for what happened. */
   readonly type: string;
   readonly facts: readonly PaymentFact[];
 }

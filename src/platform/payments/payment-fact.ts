@@ -1,37 +1,36 @@
 /**
- * What has become of a checkout. `amountMinor` and `currency` are what was paid, as the processor says, to be compared with what
- * was asked for.
+ * The state of a checkout. `amountMinor` and `currency` are what the processor says was paid, and must match the order.
  */
 export interface CheckoutFact {
   readonly kind: 'checkout';
   readonly sessionRef: string;
   readonly reference: string;
-  /** `processing`: the bank takes its time. Only `paid` means that the money is ours. */
+  /** `processing`: the bank has not decided yet. Only `paid` means that the money has arrived. */
   readonly state: 'open' | 'processing' | 'paid' | 'failed' | 'expired';
   readonly amountMinor: number;
   readonly currency: string;
-  /** The payment of a checkout that is paid once, and of the first period of a subscription where it is known. */
+  /** The payment of a checkout that is paid once, or of a subscription's first period if it is known. */
   readonly paymentRef: string | null;
   readonly subscriptionRef: string | null;
   readonly customerRef: string | null;
   readonly receiptUrl: string | null;
 }
 
-/** A bill of a subscription: of its first period, of a later one, or of a change. */
+/** An invoice of a subscription: for its first period, a later one or a change. */
 export interface InvoiceFact {
   readonly kind: 'invoice';
   readonly invoiceRef: string;
   readonly subscriptionRef: string;
-  /** That of the checkout that the subscription came from. */
+  /** The reference of the checkout that created the subscription. */
   readonly reference: string;
   readonly state: 'paid' | 'failed';
   readonly reason: 'first' | 'renewal' | 'change';
-  /** What was paid: 0 where a credit covers it. */
+  /** What was paid: 0 if a credit covers it. */
   readonly amountMinor: number;
-  /** What a credit of the customer covers beside that, where the processor takes one for a first bill. */
+  /** What a credit of the customer paid in addition, if the processor uses credits for a first invoice. */
   readonly creditMinor?: number;
   readonly currency: string;
-  /** Null when nothing was to be paid. */
+  /** Null if there was nothing to pay. */
   readonly paymentRef: string | null;
   readonly number: string | null;
   readonly periodStart: Date;
@@ -39,31 +38,31 @@ export interface InvoiceFact {
   readonly receiptUrl: string | null;
 }
 
-/** How a subscription is. */
+/** The state of a subscription. */
 export interface SubscriptionFact {
   readonly kind: 'subscription';
   readonly subscriptionRef: string;
-  /** That of the checkout that it came from. */
+  /** The reference of the checkout that created it. */
   readonly reference: string;
   /**
-   * `past_due`: a payment failed and is tried again. `unpaid`: it is not tried any more, and yet there is no end. `pending`: never
-   * paid yet. `ended` is for ever.
+   * `past_due`: a payment failed and will be retried. `unpaid`: there are no more retries, but the subscription has not
+   * ended. `pending`: never paid yet. `ended` is final.
    */
   readonly state: 'pending' | 'active' | 'past_due' | 'unpaid' | 'ended';
   /** Ours: which plan it pays for. */
   readonly productId: string;
-  /** What a period costs. */
+  /** The price of a period. */
   readonly amountMinor: number;
   readonly currency: string;
   readonly customerRef: string | null;
-  /** Of the period that is running. */
+  /** The end of the current period. */
   readonly periodEnd: Date;
   readonly cancelAtPeriodEnd: boolean;
-  /** When it was so, by the processor's clock: of two facts the later one counts. */
+  /** The time of this state by the processor's clock. Of two facts, the later one is valid. */
   readonly asOf: Date;
 }
 
-/** How much of a payment was given back, all together. */
+/** The total that was refunded of a payment. */
 export interface RefundFact {
   readonly kind: 'refund';
   readonly paymentRef: string;
@@ -71,14 +70,14 @@ export interface RefundFact {
   readonly currency: string;
 }
 
-/** The payer's bank has taken a payment back, for now or for good. */
+/** The payer's bank has reversed a payment, until a decision or permanently. */
 export interface DisputeFact {
   readonly kind: 'dispute';
   readonly paymentRef: string;
-  /** `won`: the money is ours again. */
+  /** `won`: the money was returned to us. */
   readonly state: 'open' | 'won' | 'lost';
   readonly asOf: Date;
 }
 
-/** Something that the processor says is so. */
+/** A statement of the processor about a payment or a subscription. */
 export type PaymentFact = CheckoutFact | InvoiceFact | SubscriptionFact | RefundFact | DisputeFact;

@@ -5,58 +5,58 @@ import type { PaymentEvent } from './payment-event.ts';
 import type { PaymentFact } from './payment-fact.ts';
 
 /**
- * Takes money. What has become of it comes as facts: in events, which the processor signs and sends to our webhook, and by
- * looking things up. Facts may come in any order and any number of times; nothing else says that something was paid.
- * Each method throws PaymentsUnavailableError when the processor cannot be reached, and PaymentsError when it refuses.
+ * Takes payments. Their results are facts: in events, which the processor signs and sends to our webhook, and in
+ * lookups. Facts may arrive in any order and any number of times; only they decide whether something was paid. Each
+ * method throws PaymentsUnavailableError if the processor cannot be reached and PaymentsError if it refuses.
  */
 export interface PaymentProcessor {
   readonly processor: 'test' | 'stripe';
-  /** Why an amount can be neither taken nor given back, as an end of the sentence that begins with it; undefined when it can. */
+  /** Why an amount can be neither charged nor refunded, as the predicate of a sentence; undefined if it can. */
   amountFault(amountMinor: number, currency: string): string | undefined;
   /**
-   * Opens a page for an order; the same one when it is asked for again with the same reference.
-   * @throws PaymentsError `amount` for one that the processor does not take
+   * Opens a page for an order. A repeated call with the same reference returns the same page.
+   * @throws PaymentsError `amount` if the processor does not accept the amount
    */
   openCheckout(order: Order): Promise<OpenedCheckout>;
   /**
    * Reads an event.
-   * @param body the bytes as they came
-   * @returns undefined for an event that tells nothing we need to know
-   * @throws PaymentsError `signature` when it was not signed by the processor within the last 5 minutes, `account` when it is
-   *   about another account than ours, or about test money where ours is real
+   * @param body the bytes as received
+   * @returns undefined for an event without a fact that we use
+   * @throws PaymentsError `signature` if the processor did not sign it within the last 5 minutes; `account` if it is
+   *   about another account than ours, or about test payments while ours are live
    */
   readEvent(body: Buffer, headers: IncomingHttpHeaders): Promise<PaymentEvent | undefined>;
-  /** What has become of a checkout until now; a subscription that followed from it included. */
+  /** The current facts of a checkout and of the subscription that it created. */
   lookUpCheckout(sessionRef: string): Promise<readonly PaymentFact[]>;
-  /** What has become of a subscription until now, with its last invoice. */
+  /** The current facts of a subscription and its last invoice. */
   lookUpSubscription(subscriptionRef: string): Promise<readonly PaymentFact[]>;
   /**
-   * Moves a subscription to another product now. The processor computes what is to be paid or credited for the rest of the
-   * period, and takes it at once.
-   * @throws PaymentsError `declined` when what is to be paid cannot be taken, `amount` when it never can; the subscription is
-   *   then as before
+   * Moves a subscription to another product now. The processor computes the difference for the rest of the period and
+   * charges or credits it immediately.
+   * @throws PaymentsError `declined` if the payment fails, `amount` if the processor never accepts the amount; the
+   *   subscription is then unchanged
    */
   changeSubscription(subscriptionRef: string, product: Product): Promise<void>;
-  /** Whether a subscription ends with the period that is paid. */
+  /** Sets whether a subscription ends with the paid period. */
   setCancellation(subscriptionRef: string, atPeriodEnd: boolean): Promise<void>;
-  /** Ends a subscription now; it is no error when it has ended. @param credit whether the rest of the period is credited */
+  /** Ends a subscription now, if it has not ended already. @param credit whether the rest of the period is credited */
   endSubscription(subscriptionRef: string, credit: boolean): Promise<void>;
   /**
-   * Gives money back.
-   * @param amountMinor all that is left when undefined
-   * @param key repeating it with the same one refunds once
-   * @throws PaymentsError `declined` when no so much is left
+   * Refunds a payment.
+   * @param amountMinor the whole remaining amount if undefined
+   * @param key idempotency key: a repeated call refunds once
+   * @throws PaymentsError `declined` if the amount exceeds what remains
    */
   refund(paymentRef: string, amountMinor: number | undefined, key: string): Promise<void>;
   /**
-   * Takes a machine's payment at once.
+   * Takes a machine payment immediately.
    * @throws PaymentsError `declined`
    */
   charge(request: ChargeRequest): Promise<Charge>;
-  /** Deletes some of what it keeps in this service of purchases that ended long ago without a payment. @returns how many */
+  /** Deletes some rows of purchases that expired long ago without a payment. @returns how many */
   clearExpired(): Promise<number>;
-  /** How many rows are set aside that it keeps in this service and cannot work on. */
+  /** How many of the processor's rows in this service are set aside. */
   setAside(): Promise<number>;
-  /** Does what is due of its own accord, where that runs in this process. @returns stops it */
+  /** Starts the processor's background work, if it runs in this process. @returns stops it */
   start(): Promise<{ stop(): Promise<void> }>;
 }

@@ -133,7 +133,7 @@ describe('a card', () => {
 
   test.each([
     [{ number: '5555 5555 5555 4444' }, { number: expect.stringContaining('not a test card') }],
-    [{ number: '4242 4242 4242 4241' }, { number: expect.stringContaining('check the digits') }],
+    [{ number: '4242 4242 4242 4241' }, { number: expect.stringContaining('Check the digits') }],
     [{ number: '' }, { number: expect.stringContaining('Enter') }],
     [{ number: '٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢' }, { number: expect.any(String) }],
     [{ name: '  ' }, { name: expect.any(String) }],

@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.ts';
 
-/** Currencies of which Stripe takes whole units, and those of which it takes thousandths; of all others it takes hundredths. */
+/** The currencies that Stripe counts in whole units or thousandths; it counts all others in hundredths. */
 const WHOLE = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ');
 const THOUSANDTHS = 'BHD JOD KWD OMR TND'.split(' ');
 
@@ -11,16 +11,16 @@ function digitsAtStripe(currency: string): number {
   return THOUSANDTHS.includes(currency) ? 3 : HUNDREDTHS;
 }
 
-/** As amounts in minor units are counted in the service. */
+/** The decimals of the service's minor units. */
 function digitsHere(currency: string): number {
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
     .maximumFractionDigits!;
 }
 
 /**
- * An amount in Stripe's smallest unit. For most currencies that is our minor unit, but not for all: the króna, the forint and
- * others have no decimals here, and two at Stripe.
- * @throws PaymentsError `amount` when Stripe does not take it exactly
+ * An amount in Stripe's smallest unit. For most currencies that is our minor unit, but the króna, the forint and others
+ * have no decimals here and two at Stripe.
+ * @throws PaymentsError `amount` if Stripe cannot represent it exactly
  */
 export function toStripe(amountMinor: number, currency: string): number {
   const amount = toStripeUnits(amountMinor, currency);
@@ -28,7 +28,7 @@ export function toStripe(amountMinor: number, currency: string): number {
   throw new PaymentsError('amount', `Stripe cannot take ${amountMinor} minor units of ${currency}`);
 }
 
-/** What is wrong with an amount; undefined when Stripe takes it. */
+/** What is wrong with an amount; undefined if Stripe accepts it. */
 export function amountFault(amountMinor: number, currency: string): string | undefined {
   if (toStripeUnits(amountMinor, currency) !== undefined) return undefined;
   const step = digitsHere(currency) > HUNDREDTHS ? `: a multiple of 0.01 ${currency}` : '';
@@ -37,20 +37,20 @@ export function amountFault(amountMinor: number, currency: string): string | und
 
 function toStripeUnits(amountMinor: number, currency: string): number | undefined {
   const amount = scaled(amountMinor, digitsAtStripe(currency) - digitsHere(currency));
-  // Stripe counts thousandths, and wants the last one to be 0.
+  // Stripe counts thousandths, but requires the last digit to be 0.
   const step = THOUSANDTHS.includes(currency) ? 10 : 1;
   return Number.isSafeInteger(amount) && amount % step === 0 ? amount : undefined;
 }
 
 /**
- * An amount of Stripe's in minor units. What Stripe computes by the day may have decimals that the currency does not have
- * here: that is rounded. What we asked for comes back exactly.
+ * An amount of Stripe in our minor units, rounded: an amount that Stripe prorates may have decimals that the currency
+ * does not have here. An amount from `toStripe` is returned exactly.
  */
 export function fromStripe(amount: number, currency: string): number {
   return Math.round(scaled(amount, digitsHere(currency) - digitsAtStripe(currency)));
 }
 
-/** By a division where it gets smaller: 0.01 is not exact. */
+/** Divides instead of multiplying by 0.01, which is not exact. */
 function scaled(amount: number, digits: number): number {
   return digits < 0 ? amount / 10 ** -digits : amount * 10 ** digits;
 }

@@ -6,7 +6,7 @@ import { isMissing } from './errors.ts';
 import type { Products } from './products.ts';
 
 const MINUTE = 60;
-/** Stripe wants 30 minutes to 24 hours, by its own clock. */
+/** Stripe requires 30 minutes to 24 hours by its own clock. */
 const SHORTEST = 31 * MINUTE;
 const LONGEST = 24 * 60 * MINUTE - MINUTE;
 const DAY = 24 * 60 * MINUTE;
@@ -38,15 +38,15 @@ export function createCheckouts(stripe: Stripe, products: Products, clock: Clock
         success_url: order.successUrl,
         cancel_url: order.cancelUrl,
         expires_at: expiresAt,
-        // What is paid is compared with what was asked for.
+        // The payment must have the amount and currency of the order: both are compared.
         adaptive_pricing: { enabled: false },
       },
       { idempotencyKey: `checkout_${reference}${attempt}` },
     );
   }
 
-  /** Of a customer whom this account does not have, and who pays as a new one: it was deleted, or is one of another account. */
-  async function createAnyway(order: Order): Promise<Stripe.Checkout.Session> {
+  /** Falls back to a new customer if Stripe does not know this one: it was deleted, or belongs to another account. */
+  async function createForAnyCustomer(order: Order): Promise<Stripe.Checkout.Session> {
     try {
       return await create(order);
     } catch (error) {
@@ -55,7 +55,7 @@ export function createCheckouts(stripe: Stripe, products: Products, clock: Clock
     }
   }
 
-  /** The session that was opened for an order: none is open for longer than a day. */
+  /** The session that was opened for an order. The last day is enough, because no session is open for longer. */
   async function find(reference: string): Promise<Stripe.Checkout.Session | undefined> {
     const created = { gte: seconds(clock.now()) - DAY };
     for await (const session of stripe.checkout.sessions.list({ created, limit: PAGE })) {
@@ -66,17 +66,17 @@ export function createCheckouts(stripe: Stripe, products: Products, clock: Clock
 
   return {
     /**
-     * Opens one for an order. Stripe gives the same one for the same request; asked again later it is another request, because
-     * the time until it expires may have to be another one, and then the first one is looked for.
+     * Opens a session for an order. Stripe returns the same session for the same request. A later call may need another
+     * expiry, which Stripe rejects as a different request with the same key; then the first session is looked up.
      */
     async open(order: Order): Promise<OpenedCheckout> {
-      const session = await createAnyway(order).catch(async (error: unknown) => {
+      const session = await createForAnyCustomer(order).catch(async (error: unknown) => {
         if (!(error instanceof Stripe.errors.StripeIdempotencyError)) throw error;
         const found = await find(order.reference);
         if (!found) throw error;
         return found;
       });
-      if (!session.url) throw new PaymentsError('invalid', `${session.id} is not open any more`);
+      if (!session.url) throw new PaymentsError('invalid', `the session ${session.id} is no longer open`);
       return { sessionRef: session.id, url: session.url };
     },
   };

@@ -9,12 +9,12 @@ import type {
 import { fromStripe } from './amounts.ts';
 import { ourProductId } from './products.ts';
 
-/** The name of something that Stripe gives as a name, or as a whole where that was asked for. */
+/** The id of an object that Stripe returns as an id, or whole if it is expanded. */
 export function idOf(thing: string | { readonly id: string } | null | undefined): string | null {
   return typeof thing === 'string' ? thing : (thing?.id ?? null);
 }
 
-/** Something as a whole, where Stripe was asked for that. */
+/** The object if it is expanded. */
 function expanded<T extends object>(thing: string | T | null | undefined): T | undefined {
   return typeof thing === 'object' && thing !== null ? thing : undefined;
 }
@@ -22,14 +22,14 @@ function expanded<T extends object>(thing: string | T | null | undefined): T | u
 const time = (seconds: number): Date => new Date(seconds * 1000);
 const upper = (currency: string): string => currency.toUpperCase();
 
-/** Whether a checkout is paid: nothing is to be paid when a credit of the customer covers it. */
+/** Whether a checkout is paid. It also is if a credit of the customer covers all of it. */
 export function isPaid({ status, payment_status }: Stripe.Checkout.Session): boolean {
   return status === 'complete' && payment_status !== 'unpaid';
 }
 
 /**
- * The state of a checkout. A completed one that is not paid waits for the bank, unless the bank has said no: that is not in
- * the session, but in its payment.
+ * The state of a checkout. A completed one that is not paid waits for the bank, unless the bank has refused: only the
+ * session's payment or invoice says so.
  */
 function stateOf(session: Stripe.Checkout.Session): CheckoutFact['state'] {
   if (isPaid(session)) return 'paid';
@@ -42,8 +42,8 @@ function stateOf(session: Stripe.Checkout.Session): CheckoutFact['state'] {
 }
 
 /**
- * @param session a paid one with `payment_intent.latest_charge` and `invoice.payments` as wholes
- * @param state what the event says, where that is more than the session does
+ * @param session if paid, with `payment_intent.latest_charge` and `invoice.payments` expanded
+ * @param state given by an event that says more than the session
  * @returns undefined for a checkout that is not ours
  */
 export function checkoutFact(
@@ -69,7 +69,7 @@ export function checkoutFact(
   };
 }
 
-/** The payment of an invoice: the one that went through, else the one that is tried. */
+/** The payment of an invoice: the one that succeeded, else the current attempt. */
 function paymentOf(payments: readonly Stripe.InvoicePayment[]): string | null {
   const chosen =
     payments.find(({ status }) => status === 'paid') ??
@@ -77,17 +77,17 @@ function paymentOf(payments: readonly Stripe.InvoicePayment[]): string | null {
   return idOf(chosen?.payment.payment_intent);
 }
 
-/** The subscription that an invoice is of. */
+/** The subscription of an invoice. */
 export function subscriptionOf(invoice: Stripe.Invoice): string | null {
   return idOf(invoice.parent?.subscription_details?.subscription);
 }
 
-/** What an invoice is about: that of a failed one is what could not be taken. */
+/** The amount of an invoice: what was paid, or what could not be charged. */
 export function amountOf(invoice: Stripe.Invoice, state: InvoiceFact['state']): number {
   return state === 'paid' ? invoice.amount_paid : invoice.amount_due;
 }
 
-/** What an invoice has taken from the customer's balance: at Stripe a credit is below 0. */
+/** What the customer's balance paid of an invoice. At Stripe, a credit is a balance below 0. */
 function creditOf({ starting_balance, ending_balance }: Stripe.Invoice): number {
   return ending_balance === null ? 0 : Math.max(0, ending_balance - starting_balance);
 }
@@ -99,7 +99,7 @@ const REASONS: Readonly<Record<string, InvoiceFact['reason']>> = {
 
 /**
  * The state of an invoice.
- * @returns undefined while nobody has tried to pay it, and when it is void
+ * @returns undefined if it is void or no payment has been attempted
  */
 export function invoiceState({ status, attempted }: Stripe.Invoice): InvoiceFact['state'] | undefined {
   if (status === 'paid') return 'paid';
@@ -107,9 +107,9 @@ export function invoiceState({ status, attempted }: Stripe.Invoice): InvoiceFact
 }
 
 /**
- * @param payments of the invoice; they are no part of it unless they are asked for
+ * @param payments those of the invoice, which does not contain them unless expanded
  * @param reference that of the subscription
- * @returns undefined for an invoice that is of no subscription
+ * @returns undefined for an invoice without a subscription
  */
 export function invoiceFact(
   invoice: Stripe.Invoice,
@@ -138,9 +138,9 @@ export function invoiceFact(
 }
 
 /**
- * The period that an invoice pays for. The period of the invoice itself is the one before, in which things to be billed were
- * collected; what is paid in advance is in its lines. Those of a change also tell of the time that is credited: the line that
- * reaches furthest is meant, and of two such the one that begins later.
+ * The period that an invoice pays for: of its lines, the one that ends last, or of two such lines the one that begins
+ * later. The other lines of a change are for the time that is credited. The invoice's own period is the one before, in
+ * which usage was collected.
  */
 function periodOf(invoice: Stripe.Invoice): Pick<InvoiceFact, 'periodStart' | 'periodEnd'> {
   const own = { start: invoice.period_start, end: invoice.period_end };
@@ -149,7 +149,7 @@ function periodOf(invoice: Stripe.Invoice): Pick<InvoiceFact, 'periodStart' | 'p
   return { periodStart: time(start), periodEnd: time(end) };
 }
 
-/** `unpaid`: the account's settings keep a subscription that Stripe has given up on. */
+/** `unpaid`: Stripe no longer retries, and the account's settings keep the subscription. */
 const STATES: Readonly<Record<string, SubscriptionFact['state']>> = {
   incomplete: 'pending',
   incomplete_expired: 'ended',
@@ -184,13 +184,13 @@ export function subscriptionFact(
     currency,
     customerRef: idOf(subscription.customer),
     periodEnd: time(item.current_period_end),
-    // Stripe's page for customers sets the moment instead.
+    // Stripe's customer portal sets `cancel_at` instead.
     cancelAtPeriodEnd: cancel_at_period_end || (cancel_at !== null && cancel_at <= item.current_period_end),
     asOf,
   };
 }
 
-/** @returns undefined for a charge that no payment of ours is behind */
+/** @returns undefined for a charge without a payment of ours */
 export function refundFact(charge: Stripe.Charge): RefundFact | undefined {
   const paymentRef = idOf(charge.payment_intent);
   if (paymentRef === null) return undefined;
@@ -204,8 +204,8 @@ export function refundFact(charge: Stripe.Charge): RefundFact | undefined {
 }
 
 /**
- * @param reinstated whether the money has come back: Stripe says so in an event of its own
- * @returns undefined for a mere inquiry, which takes no money, and for a charge that no payment of ours is behind
+ * @param reinstated whether the money was returned, which Stripe reports in a separate event
+ * @returns undefined for an inquiry, which moves no money, and for a charge without a payment of ours
  */
 export function disputeFact(
   dispute: Stripe.Dispute,

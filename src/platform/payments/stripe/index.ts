@@ -3,7 +3,7 @@ import type { PaymentProcessor } from '../processor.ts';
 import { amountFault } from './amounts.ts';
 import { createCheckouts } from './checkout.ts';
 import { createClient } from './client.ts';
-import { ask } from './errors.ts';
+import { callStripe } from './errors.ts';
 import { createLookUps } from './lookups.ts';
 import { createWebhookEvents } from './webhook-events.ts';
 import { createProducts } from './products.ts';
@@ -14,8 +14,8 @@ import { createSubscriptions } from './subscriptions.ts';
 export type { StripeSettings } from './settings.ts';
 
 /**
- * Payments by Stripe. Stripe is not asked for anything yet: the service starts without it.
- * @param options.clock how old an event is
+ * Payments by Stripe. Sends no request yet, so the service starts even if Stripe is unavailable.
+ * @param options.clock for the age of events
  */
 export function openStripe(settings: StripeSettings, { clock }: { readonly clock: Clock }): PaymentProcessor {
   const stripe = createClient(settings);
@@ -28,21 +28,22 @@ export function openStripe(settings: StripeSettings, { clock }: { readonly clock
   return {
     processor: 'stripe',
     amountFault,
-    openCheckout: (order) => ask(() => checkouts.open(order)),
-    readEvent: (body, headers) => ask(() => events.read(body, headers)),
-    lookUpCheckout: (sessionRef) => ask(() => lookUps.checkout(sessionRef)),
-    lookUpSubscription: (subscriptionRef) => ask(() => lookUps.subscription(subscriptionRef)),
+    openCheckout: (order) => callStripe(() => checkouts.open(order)),
+    readEvent: (body, headers) => callStripe(() => events.read(body, headers)),
+    lookUpCheckout: (sessionRef) => callStripe(() => lookUps.checkout(sessionRef)),
+    lookUpSubscription: (subscriptionRef) => callStripe(() => lookUps.subscription(subscriptionRef)),
     changeSubscription: (subscriptionRef, product) =>
-      ask(() => subscriptions.change(subscriptionRef, product)),
+      callStripe(() => subscriptions.change(subscriptionRef, product)),
     setCancellation: (subscriptionRef, atPeriodEnd) =>
-      ask(() => subscriptions.cancelAtPeriodEnd(subscriptionRef, atPeriodEnd)),
-    endSubscription: (subscriptionRef, credit) => ask(() => subscriptions.end(subscriptionRef, credit)),
-    refund: (paymentRef, amountMinor, key) => ask(() => single.refund(paymentRef, amountMinor, key)),
-    charge: (request) => ask(() => single.charge(request)),
-    // Stripe keeps its things itself.
+      callStripe(() => subscriptions.cancelAtPeriodEnd(subscriptionRef, atPeriodEnd)),
+    endSubscription: (subscriptionRef, credit) =>
+      callStripe(() => subscriptions.end(subscriptionRef, credit)),
+    refund: (paymentRef, amountMinor, key) => callStripe(() => single.refund(paymentRef, amountMinor, key)),
+    charge: (request) => callStripe(() => single.charge(request)),
+    // Stripe keeps no rows in this service.
     clearExpired: async () => 0,
     setAside: async () => 0,
-    // Stripe does what is due by itself, and sends events of it.
+    // Stripe renews subscriptions itself and sends events.
     start: async () => ({ stop: async () => {} }),
   };
 }

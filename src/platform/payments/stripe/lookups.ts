@@ -3,22 +3,22 @@ import type { Clock } from '../../clock.ts';
 import type { PaymentFact } from '../payment-fact.ts';
 import * as facts from './facts.ts';
 
-/** What Stripe leaves out of a session unless it is asked: the receipt, and the payment behind the invoice. */
-const WHOLE_SESSION = ['payment_intent.latest_charge', 'invoice.payments'];
+/** What Stripe omits from a session unless expanded: the receipt, and the payment of the invoice. */
+const SESSION_EXPANSIONS = ['payment_intent.latest_charge', 'invoice.payments'];
 
-/** Asks Stripe what has become of something. */
+/** Looks up the current facts at Stripe. */
 export function createLookUps(stripe: Stripe, clock: Clock) {
-  /** When Stripe gave an answer, by its own clock. */
-  function answeredAt({ lastResponse }: Stripe.Response<object>): Date {
+  /** The time of a response by Stripe's clock. */
+  function respondedAt({ lastResponse }: Stripe.Response<object>): Date {
     const date = new Date(lastResponse.headers['date'] ?? '');
     return Number.isNaN(date.getTime()) ? clock.now() : date;
   }
 
   function session(sessionRef: string): Promise<Stripe.Checkout.Session> {
-    return stripe.checkout.sessions.retrieve(sessionRef, { expand: WHOLE_SESSION });
+    return stripe.checkout.sessions.retrieve(sessionRef, { expand: SESSION_EXPANSIONS });
   }
 
-  /** What was given back of a payment, and what the bank has taken back. */
+  /** The refunds and the dispute of a payment. */
   async function ofPayment(paymentRef: string): Promise<PaymentFact[]> {
     const { latest_charge: charge } = await stripe.paymentIntents.retrieve(paymentRef, {
       expand: ['latest_charge'],
@@ -31,23 +31,23 @@ export function createLookUps(stripe: Stripe, clock: Clock) {
   async function disputeOf(paymentRef: string): Promise<PaymentFact | undefined> {
     const disputes = await stripe.disputes.list({ payment_intent: paymentRef, limit: 1 });
     const [latest] = disputes.data;
-    return latest && facts.disputeFact(latest, answeredAt(disputes));
+    return latest && facts.disputeFact(latest, respondedAt(disputes));
   }
 
   async function subscription(subscriptionRef: string): Promise<PaymentFact[]> {
     const found = await stripe.subscriptions.retrieve(subscriptionRef, {
       expand: ['latest_invoice.payments'],
     });
-    const fact = facts.subscriptionFact(found, answeredAt(found));
+    const fact = facts.subscriptionFact(found, respondedAt(found));
     if (!fact) return [];
     const invoice = typeof found.latest_invoice === 'string' ? null : found.latest_invoice;
     const state = invoice && facts.invoiceState(invoice);
-    const bill =
+    const invoiceFact =
       invoice && state
         ? facts.invoiceFact(invoice, state, invoice.payments?.data ?? [], fact.reference)
         : undefined;
-    const ofBill = bill?.paymentRef ? await ofPayment(bill.paymentRef) : [];
-    return [fact, bill, ...ofBill].filter(isFact);
+    const paymentFacts = invoiceFact?.paymentRef ? await ofPayment(invoiceFact.paymentRef) : [];
+    return [fact, invoiceFact, ...paymentFacts].filter(isFact);
   }
 
   return {

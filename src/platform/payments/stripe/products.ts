@@ -3,7 +3,7 @@ import type { Product } from '../order.ts';
 import { toStripe } from './amounts.ts';
 import { isMissing } from './errors.ts';
 
-/** What we sell has the same name at Stripe, behind this. */
+/** Precedes our product id in the id at Stripe. */
 const PREFIX = 'latchkey_';
 
 /** @returns undefined for a product that is not ours */
@@ -11,21 +11,22 @@ export function ourProductId(stripeId: string | null): string | undefined {
   return stripeId?.startsWith(PREFIX) ? stripeId.slice(PREFIX.length) : undefined;
 }
 
-/** @returns undefined for what is paid once */
+/** @returns undefined for a product that is paid once */
 export function intervalOf({ recurring }: Product): 'month' | 'year' | undefined {
   if (recurring === null) return undefined;
   return recurring === 'monthly' ? 'month' : 'year';
 }
 
 /**
- * Makes sure that Stripe knows what we sell. Prices are made with each sale, because ours may change at any time; the product
- * stays the same, so that a subscription can be moved from one to another and Stripe's reports tell them apart.
+ * Creates and updates our products at Stripe. Each sale creates its price, because ours may change at any time. The
+ * product stays the same, so that Stripe's reports distinguish our products and a subscription can move from one to
+ * another.
  */
 export function createProducts(stripe: Stripe) {
-  /** What Stripe was told by this process, by name. */
-  const told = new Map<string, string>();
+  /** The names that this process has set at Stripe, by id. */
+  const namesAtStripe = new Map<string, string>();
 
-  async function tell(id: string, name: string): Promise<void> {
+  async function upsert(id: string, name: string): Promise<void> {
     try {
       await stripe.products.update(id, { name, active: true });
     } catch (error) {
@@ -33,19 +34,19 @@ export function createProducts(stripe: Stripe) {
       try {
         await stripe.products.create({ id, name });
       } catch (error) {
-        // Another process was quicker.
+        // Another process created it first.
         if ((error as { code?: string }).code !== 'resource_already_exists') throw error;
       }
     }
   }
 
   return {
-    /** The price of a product, in the form in which sessions and subscriptions take it. */
+    /** The price of a product, as a parameter of sessions and subscriptions. */
     async priceOf(product: Product) {
       const id = `${PREFIX}${product.productId}`;
-      if (told.get(id) !== product.name) {
-        await tell(id, product.name);
-        told.set(id, product.name);
+      if (namesAtStripe.get(id) !== product.name) {
+        await upsert(id, product.name);
+        namesAtStripe.set(id, product.name);
       }
       const interval = intervalOf(product);
       return {

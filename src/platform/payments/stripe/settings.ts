@@ -1,11 +1,11 @@
-/** How Stripe is reached, as configured. */
+/** The configuration of Stripe. */
 export interface StripeSettings {
-  /** `sk_…` or `rk_…`; whether it is of live or of test mode is in its name. */
+  /** `sk_…` or `rk_…`; the prefix says whether it is of live or test mode. */
   readonly secretKey: string;
-  /** Of our webhook endpoint; any of them will do. */
+  /** The signing secrets of our webhook endpoint; a signature by any of them is valid. */
   readonly webhookSecrets: readonly string[];
-  /** Undefined for Stripe's own. */
+  /** Undefined for Stripe's own URL. */
   readonly apiUrl: string | undefined;
-  /** Undefined where machines cannot pay. */
+  /** Undefined if machine payments are off. */
   readonly networkId: string | undefined;
 }

@@ -4,7 +4,7 @@ import { PaymentsError } from '../errors.ts';
 import { toStripe } from './amounts.ts';
 import { PREVIEW_VERSION } from './client.ts';
 
-/** Gives payments back, and takes those of machines. */
+/** Refunds payments and takes machine payments. */
 export function createSinglePayments(stripe: Stripe, networkId: string | undefined) {
   return {
     async refund(paymentRef: string, amountMinor: number | undefined, key: string): Promise<void> {
@@ -18,19 +18,20 @@ export function createSinglePayments(stripe: Stripe, networkId: string | undefin
           throw new PaymentsError('declined', `the refund of ${paymentRef} is ${status}`);
         }
       } catch (error) {
-        // More than is left: Stripe has no code for it.
+        // The amount exceeds what remains: Stripe has no code for it.
         if (error instanceof Stripe.errors.StripeInvalidRequestError && error.param === 'amount') {
-          throw new PaymentsError('declined', `not that much is left of ${paymentRef}`);
+          throw new PaymentsError('declined', `the refund exceeds the remaining amount of ${paymentRef}`);
         }
         throw error;
       }
     },
 
-    /** The amount is Stripe's already: payers and processors of machine payments agree on it without us. */
+    /** The amount is in Stripe's units already, because the payer and Stripe agree on it. */
     async charge(request: ChargeRequest): Promise<Charge> {
       const amount = Number(request.amount);
-      if (networkId === undefined) throw new PaymentsError('invalid', 'machines cannot pay here');
-      if (!Number.isSafeInteger(amount)) throw new PaymentsError('invalid', `${request.amount} is no amount`);
+      if (networkId === undefined) throw new PaymentsError('invalid', 'machine payments are not configured');
+      if (!Number.isSafeInteger(amount))
+        throw new PaymentsError('invalid', `${request.amount} is not an amount`);
       const { id, status, created } = await create(request, amount);
       if (status !== 'succeeded') throw new PaymentsError('declined', `the payment ${id} is ${status}`);
       return { paymentRef: id, paidAt: new Date(created * 1000) };
@@ -47,7 +48,7 @@ export function createSinglePayments(stripe: Stripe, networkId: string | undefin
       amount,
       currency: request.currency.toLowerCase(),
       confirm: true,
-      // A machine cannot be sent to a page.
+      // A program cannot be redirected to a page.
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
       description: request.description,
       shared_payment_granted_token: request.token,
@@ -58,9 +59,9 @@ export function createSinglePayments(stripe: Stripe, networkId: string | undefin
         idempotencyKey: `charge_${request.key}`,
       });
     } catch (error) {
-      // What is wrong with the token or its limits is the payer's affair, and no fault of ours.
+      // An invalid token or an exceeded limit is the payer's error, not the service's.
       if (error instanceof Stripe.errors.StripeInvalidRequestError) {
-        throw new PaymentsError('declined', `Stripe does not take the token: ${error.code ?? error.type}`);
+        throw new PaymentsError('declined', `Stripe does not accept the token: ${error.code ?? error.type}`);
       }
       throw error;
     }

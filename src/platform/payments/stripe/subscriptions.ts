@@ -15,15 +15,15 @@ export function createSubscriptions(stripe: Stripe, products: Products) {
       if (!interval) throw new PaymentsError('invalid', `${product.productId} is paid once`);
       const subscription = await stripe.subscriptions.retrieve(subscriptionRef);
       const [item] = subscription.items.data;
-      if (!item) throw new PaymentsError('invalid', `${subscriptionRef} is of nothing`);
+      if (!item) throw new PaymentsError('invalid', `the subscription ${subscriptionRef} has no items`);
       const price = { ...(await products.priceOf(product)), recurring: { interval } };
-      // Each change makes a price and a bill: none for what is so already.
+      // An update without a change would still create a price and an invoice.
       if (isPrice(item.price, price)) return;
       await stripe.subscriptions.update(subscriptionRef, {
         items: [{ id: item.id, price_data: price, quantity: 1 }],
         metadata: { product_id: product.productId },
         proration_behavior: 'always_invoice',
-        // Nothing changes unless it is paid.
+        // The subscription changes only if the payment succeeds.
         payment_behavior: 'error_if_incomplete',
       });
     },
@@ -36,7 +36,7 @@ export function createSubscriptions(stripe: Stripe, products: Products) {
       try {
         await stripe.subscriptions.cancel(subscriptionRef, { prorate: credit, invoice_now: credit });
       } catch (error) {
-        // Stripe says so of one that has ended, too.
+        // Stripe reports an ended subscription as missing, too.
         if (!isMissing(error)) throw error;
         const { status } = await stripe.subscriptions.retrieve(subscriptionRef);
         if (!ENDED.has(status)) throw error;

@@ -13,8 +13,8 @@ import type { StripeSettings } from './settings.ts';
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Stripe counts time in seconds, and a subscription begins and becomes active in the same one. Within a second one that ended
- * is later than one that changed, and that later than one that began.
+ * Stripe counts time in seconds, and a subscription is created and becomes active within the same second. Within a
+ * second, an end is later than a change, and a change later than the creation.
  */
 const LATER_MS: Readonly<Record<string, number>> = {
   'customer.subscription.created': 0,
@@ -22,20 +22,18 @@ const LATER_MS: Readonly<Record<string, number>> = {
   'customer.subscription.deleted': 999,
 };
 
-/** Whether a signature is from a time that has not come yet: Stripe's package asks only how old it is. */
+/** Whether a signature's time is in the future: Stripe's package rejects only old signatures. */
 function isAhead(signature: string, now: number): boolean {
   const signedAt = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1]);
   return !(signedAt - Math.floor(now / 1000) <= TOLERANCE_SECONDS);
 }
 
 /**
- * Reads events of Stripe. What they tell is taken from the event; where its object lacks something, Stripe is asked for it:
- * - a paid session has no receipt, and one of a subscription no payment;
- * - an invoice has no payment: it may have several, which are listed on their own;
- * - an invoice has a copy of the metadata of its subscription, where our reference is, only if it was made since there are such
- *   copies;
- * - invoices and subscriptions look different in other versions of the API, and the webhook endpoint decides in which one
- *   events are written, not we.
+ * Reads events of Stripe. Requests from Stripe what an event's object lacks:
+ * - a paid session contains no receipt, and a session of a subscription no payment;
+ * - an invoice contains no payments, because it may have several, which are listed separately;
+ * - an old invoice contains no copy of its subscription's metadata, where our reference is;
+ * - an event has the API version of the webhook endpoint, in which invoices and subscriptions may look different.
  */
 export function createWebhookEvents(
   stripe: Stripe,
@@ -45,7 +43,7 @@ export function createWebhookEvents(
 ) {
   const live = /^(sk|rk)_live_/.test(settings.secretKey);
 
-  /** @throws PaymentsError `signature`; `invalid` when it is signed, and cannot be read */
+  /** @throws PaymentsError `signature`; `invalid` if it is signed but cannot be read */
   function verified(body: Buffer, headers: IncomingHttpHeaders): Stripe.Event {
     const signature = [headers['stripe-signature'] ?? ''].flat().join();
     const now = clock.now().getTime();
@@ -60,12 +58,12 @@ export function createWebhookEvents(
           now,
         );
         if (isAhead(signature, now)) break;
-        // The package parses it less strictly.
+        // The package's parser is less strict.
         parseStrictJson(body);
         return event;
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError) continue;
-        throw new PaymentsError('invalid', 'an event of Stripe is not an event', { cause: error });
+        throw new PaymentsError('invalid', 'a signed event of Stripe cannot be read', { cause: error });
       }
     }
     throw new PaymentsError('signature', 'an event was not signed by Stripe within the last 5 minutes');
@@ -79,11 +77,11 @@ export function createWebhookEvents(
   }
 
   async function ofInvoice(
-    told: Stripe.Invoice,
+    received: Stripe.Invoice,
     state: InvoiceFact['state'],
     complete: boolean,
   ): Promise<PaymentFact | undefined> {
-    const invoice = complete ? told : await stripe.invoices.retrieve(told.id);
+    const invoice = complete ? received : await stripe.invoices.retrieve(received.id);
     const reference = await referenceOf(invoice);
     if (reference === undefined) return undefined;
     const { data: payments } =
@@ -118,8 +116,9 @@ export function createWebhookEvents(
       case 'customer.subscription.created':
       case 'customer.subscription.updated':
       case 'customer.subscription.deleted': {
-        const told = event.data.object;
-        return facts.subscriptionFact(complete ? told : await stripe.subscriptions.retrieve(told.id), asOf);
+        const received = event.data.object;
+        const subscription = complete ? received : await stripe.subscriptions.retrieve(received.id);
+        return facts.subscriptionFact(subscription, asOf);
       }
       case 'charge.refunded':
         return facts.refundFact(event.data.object);
@@ -138,10 +137,10 @@ export function createWebhookEvents(
     async read(body: Buffer, headers: IncomingHttpHeaders): Promise<PaymentEvent | undefined> {
       const event = verified(body, headers);
       if (event.account !== undefined) {
-        throw new PaymentsError('account', 'an event is about another account of Stripe');
+        throw new PaymentsError('account', 'an event is about another Stripe account');
       }
       if (event.livemode !== live) {
-        throw new PaymentsError('account', `an event is about ${live ? 'test' : 'real'} money`);
+        throw new PaymentsError('account', `an event is about ${live ? 'test' : 'live'} payments`);
       }
       const fact = await factOf(event);
       return fact && { eventId: event.id, type: event.type, facts: [fact] };

@@ -11,18 +11,18 @@ export interface CardForm {
 export type CardFaults = Partial<Record<keyof CardForm, string>>;
 
 /** What a test card does. */
-export type CardBehaviour =
+export type CardBehavior =
   'pays' | 'declined' | 'authenticates' | 'delayed' | 'delayed_failure' | 'disputed' | 'pays_once';
 
-/** The test cards, for everybody to see: they are no secrets. */
+/** The test cards, which the payment page lists: they are not secret. */
 export const TEST_CARDS: readonly {
   readonly number: string;
-  readonly does: CardBehaviour;
+  readonly does: CardBehavior;
   readonly words: string;
 }[] = [
   { number: '4242424242424242', does: 'pays', words: 'Pays' },
   { number: '4000000000000002', does: 'declined', words: 'Is declined' },
-  { number: '4000002500003155', does: 'authenticates', words: 'Asks the bank first' },
+  { number: '4000002500003155', does: 'authenticates', words: 'Requires bank approval' },
   { number: '4000000000000077', does: 'delayed', words: 'Pays after 30 seconds' },
   { number: '4000000000000085', does: 'delayed_failure', words: 'Fails after 30 seconds' },
   { number: '4000000000000259', does: 'disputed', words: 'Pays, then is disputed' },
@@ -35,7 +35,7 @@ const LONGEST_NAME = 200;
  * Reads what a payer typed.
  * @returns what the card does, or what is wrong with the form
  */
-export function readCard(form: CardForm, now: Date): CardBehaviour | CardFaults {
+export function readCard(form: CardForm, now: Date): CardBehavior | CardFaults {
   const faults: CardFaults = {};
   const name = form.name.trim();
   if (name === '') faults.name = 'Enter the name on the card.';
@@ -45,9 +45,9 @@ export function readCard(form: CardForm, now: Date): CardBehaviour | CardFaults 
   const card = TEST_CARDS.find(({ number }) => number === digits);
   if (digits === '') faults.number = 'Enter the card number.';
   else if (!/^[0-9]{12,19}$/.test(digits) || !isLuhn(digits)) {
-    faults.number = 'This is no card number: please check the digits.';
+    faults.number = 'The card number is not valid. Check the digits.';
   } else if (!card) {
-    faults.number = 'Declined: this is not a test card. Real cards do not work here; take one from the list.';
+    faults.number = 'Declined: this is not a test card. Real cards do not work here; use one from the list.';
   }
 
   const expired = expiryFault(form.expiry, now);
@@ -56,14 +56,14 @@ export function readCard(form: CardForm, now: Date): CardBehaviour | CardFaults 
   return Object.keys(faults).length > 0 ? faults : card!.does;
 }
 
-/** A card is good to the end of its month. */
+/** A card is valid until the end of its month. */
 function expiryFault(text: string, now: Date): string | undefined {
   const [, monthText, yearText] =
     /^\s*([0-9]{1,2})\s*[/-]\s*([0-9]{4}|[0-9]{2})\s*$/.exec(text) ??
     /^\s*([0-9]{2})\s*([0-9]{4}|[0-9]{2})\s*$/.exec(text) ??
     [];
   const month = Number(monthText);
-  if (monthText === undefined || month < 1 || month > 12) return 'Enter month and year as MM / YY.';
+  if (monthText === undefined || month < 1 || month > 12) return 'Enter the month and year as MM / YY.';
   const year = yearText!.length === 2 ? 2000 + Number(yearText) : Number(yearText);
   if (Date.UTC(year, month) <= now.getTime()) return 'The card has expired.';
   if (year > now.getUTCFullYear() + 50) return 'No card is valid for that long.';

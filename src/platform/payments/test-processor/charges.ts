@@ -7,7 +7,7 @@ import { newRef } from './reference.ts';
 
 const LARGEST_CHARGE = /^[1-9][0-9]{0,14}$/;
 
-/** Payments that machines make with a token. */
+/** Machine payments with a token. */
 export interface TestCharges {
   charge(request: ChargeRequest): Promise<Charge>;
 }
@@ -17,10 +17,10 @@ export function createTestCharges({ clock, random, change }: Context): TestCharg
     charge: ({ key, token, amount, currency }) =>
       change(async (trx) => {
         if (!LARGEST_CHARGE.test(amount)) {
-          throw new PaymentsError('invalid', 'The amount is no whole number of base units.');
+          throw new PaymentsError('invalid', 'The amount is not a whole number of base units.');
         }
         if (!/^spt_test_./.test(token) || token.startsWith('spt_test_declined')) {
-          throw new PaymentsError('declined', 'The token does not pay.');
+          throw new PaymentsError('declined', 'The token was declined.');
         }
         const charge = {
           payment_ref: newRef(random, 'pi'),
@@ -34,9 +34,9 @@ export function createTestCharges({ clock, random, change }: Context): TestCharg
           return { paymentRef: charge.payment_ref, paidAt: charge.paid_at };
         }
         const before = await store.findCharge(trx, key);
-        if (!before) throw new PaymentsError('declined', 'The token has paid already.');
+        if (!before) throw new PaymentsError('declined', 'The token was used already.');
         if (before.amount_minor !== charge.amount_minor || before.currency !== currency) {
-          throw new PaymentsError('invalid', 'Something else was charged with this key.');
+          throw new PaymentsError('invalid', 'A different payment was charged with this key.');
         }
         return { paymentRef: before.payment_ref, paidAt: before.paid_at };
       }),

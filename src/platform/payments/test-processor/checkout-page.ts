@@ -4,7 +4,7 @@ import type { Interval } from '../../calendar-state.ts';
 
 export { TEST_CARDS, type CardFaults, type CardForm } from './card-state.ts';
 
-/** A purchase, as its page shows it. */
+/** A purchase as its page shows it. */
 export interface CheckoutView {
   readonly sessionRef: string;
   readonly state: CheckoutState;
@@ -17,9 +17,9 @@ export interface CheckoutView {
   readonly cancelUrl: string;
 }
 
-/** What has been paid for a purchase until now. */
+/** The payments of a purchase until now. */
 export interface ReceiptView extends CheckoutView {
-  /** The last one first. */
+  /** The latest first. */
   readonly payments: readonly {
     readonly paymentRef: string;
     readonly number: string;
@@ -39,25 +39,25 @@ export interface ReceiptView extends CheckoutView {
   } | null;
 }
 
-/** What came of a form: what is wrong with it, or that the card or the bank does not pay, in words; else neither. */
+/** The result of a form: its faults, or the text of a decline by the card or the bank; on success neither. */
 export interface PayResult {
   readonly checkout: CheckoutView;
   readonly faults?: CardFaults;
   readonly declined?: string;
 }
 
-/** What can be tried out on a receipt. */
+/** What the receipt page can simulate. */
 export type TestTool = 'dispute' | 'dispute_won' | 'dispute_lost' | 'renewals_pay' | 'renewals_fail';
 
-/** What the pages of the test processor need. Each method gives undefined for a session that does not exist. */
+/** What the pages of the test processor need. Each method returns undefined if the session does not exist. */
 export interface CheckoutPage {
   readonly webUrl: () => string;
   view(sessionRef: string): Promise<CheckoutView | undefined>;
-  /** Pays once, however often it is asked: what is not open stays as it is. */
+  /** Pays an open session. A session that is no longer open stays unchanged, so a repeated call pays once. */
   pay(sessionRef: string, form: CardForm): Promise<PayResult | undefined>;
-  /** The payer has answered his bank. */
+  /** Completes the simulated approval by the payer's bank. */
   authenticate(sessionRef: string, approved: boolean): Promise<PayResult | undefined>;
   receipt(sessionRef: string): Promise<ReceiptView | undefined>;
-  /** @param paymentRef of this session; not needed for renewals @returns whether there was anything to be done */
+  /** @param paymentRef of this session; ignored for renewals @returns whether the tool applied */
   useTool(sessionRef: string, tool: TestTool, paymentRef: string): Promise<boolean | undefined>;
 }

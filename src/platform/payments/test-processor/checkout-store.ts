@@ -28,7 +28,7 @@ type Changes = Partial<
   Pick<CheckoutRow, 'state' | 'bank_pays' | 'due_at' | 'subscription_ref' | 'payment_ref'>
 >;
 
-/** @returns the session of the reference: the new one, or the one that was there before */
+/** @returns the session of the reference, new or existing */
 export async function insertOrFindCheckout(trx: Knex.Transaction, row: CheckoutRow): Promise<string> {
   await trx<CheckoutRow>('test_checkouts').insert(row).onConflict('reference').ignore();
   const found = await trx<CheckoutRow>('test_checkouts')
@@ -37,7 +37,7 @@ export async function insertOrFindCheckout(trx: Knex.Transaction, row: CheckoutR
   return found!.session_ref;
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockCheckoutForUpdate(
   trx: Knex.Transaction,
   sessionRef: string,
@@ -57,7 +57,7 @@ export async function updateCheckout(
   return row!;
 }
 
-/** Deletes checkouts that ended without a payment, and could be used until before a moment. @returns how many */
+/** Deletes checkouts that ended without a payment and expired before a time. @returns how many */
 export async function deleteUnpaid(
   trx: Knex.Transaction,
   expiredBefore: Date,

@@ -13,10 +13,10 @@ import { pageUrl, receiptUrl } from './receipt.ts';
 import { newRef } from './reference.ts';
 import type { TestSubscriptions } from './subscriptions.ts';
 
-const BANK_TAKES_MS = 30_000;
-/** How long it is still said of a purchase that it was not paid. */
+const BANK_DELAY_MS = 30_000;
+/** How long the page of an unpaid purchase still shows its state. */
 const UNPAID_KEPT_MS = 90 * 86_400_000;
-const CLEARED_AT_ONCE = 1_000;
+const CLEARED_PER_CALL = 1_000;
 
 type Trx = Knex.Transaction;
 type Row = store.CheckoutRow;
@@ -26,12 +26,12 @@ export interface TestCheckouts {
   open(order: Order): Promise<OpenedCheckout>;
   pay(sessionRef: string, form: CardForm): Promise<PayResult | undefined>;
   authenticate(sessionRef: string, approved: boolean): Promise<PayResult | undefined>;
-  /** One as it is now. */
+  /** Locks a purchase and brings it up to date. */
   find(trx: Trx, sessionRef: string): Promise<Row | undefined>;
   factOf(row: Row): CheckoutFact;
-  /** Sees to one that changes of its own accord. @returns whether there was one */
+  /** Processes the purchase that came due first. @returns whether there was one */
   doDue(): Promise<boolean>;
-  /** Deletes some that ended long ago and were not paid: nothing else refers to them. @returns how many */
+  /** Deletes some that ended long ago without a payment: nothing else refers to them. @returns how many */
   clearUnpaid(): Promise<number>;
 }
 
@@ -44,7 +44,7 @@ export function createTestCheckouts(
 
   const factOf = (row: Row): CheckoutFact => checkoutFact(row, webUrl());
 
-  async function tell(trx: Trx, row: Row): Promise<Row> {
+  async function writeEvent(trx: Trx, row: Row): Promise<Row> {
     await events.write(trx, `checkout.${row.state}`, factOf(row) satisfies PaymentFact);
     return row;
   }
@@ -63,15 +63,15 @@ export function createTestCheckouts(
       payment_ref: paymentRef,
       subscription_ref: subscriptionRef,
     });
-    return tell(trx, paid);
+    return writeEvent(trx, paid);
   }
 
-  /** What should have happened by now, if nobody came to it yet. */
+  /** Makes the change that is due by now, if another process has not made it yet. */
   async function settle(trx: Trx, row: Row): Promise<Row> {
     if (!row.due_at || row.due_at > clock.now()) return row;
     if (row.state === 'processing' && row.bank_pays) return complete(trx, row);
     const state = row.state === 'processing' ? 'failed' : 'expired';
-    return tell(trx, await store.updateCheckout(trx, row.session_ref, { state, due_at: null }));
+    return writeEvent(trx, await store.updateCheckout(trx, row.session_ref, { state, due_at: null }));
   }
 
   async function find(trx: Trx, sessionRef: string): Promise<Row | undefined> {
@@ -84,26 +84,26 @@ export function createTestCheckouts(
     if (typeof card === 'object') return { checkout: viewOf(row), faults: card };
     switch (card) {
       case 'declined':
-        return { checkout: viewOf(row), declined: 'The card was declined. Please try another one.' };
+        return { checkout: viewOf(row), declined: 'The card was declined. Try another card.' };
       case 'authenticates':
         return {
           checkout: viewOf(await store.updateCheckout(trx, row.session_ref, { state: 'authenticating' })),
         };
       case 'delayed':
       case 'delayed_failure': {
-        const due_at = new Date(clock.now().getTime() + BANK_TAKES_MS);
+        const due_at = new Date(clock.now().getTime() + BANK_DELAY_MS);
         const waiting = await store.updateCheckout(trx, row.session_ref, {
           state: 'processing',
           bank_pays: card === 'delayed',
           due_at,
         });
-        return { checkout: viewOf(await tell(trx, waiting)) };
+        return { checkout: viewOf(await writeEvent(trx, waiting)) };
       }
       case 'pays':
       case 'disputed':
       case 'pays_once': {
-        const how = { disputed: card === 'disputed', cardPays: card !== 'pays_once' };
-        return { checkout: viewOf(await complete(trx, row, how)) };
+        const options = { disputed: card === 'disputed', cardPays: card !== 'pays_once' };
+        return { checkout: viewOf(await complete(trx, row, options)) };
       }
     }
   }
@@ -131,7 +131,7 @@ export function createTestCheckouts(
         if (row.state !== 'authenticating') return { checkout: viewOf(row) };
         if (approved) return { checkout: viewOf(await complete(trx, row)) };
         const open = await store.updateCheckout(trx, sessionRef, { state: 'open' });
-        const declined = 'Your bank did not approve the payment. Please try again, or take another card.';
+        const declined = 'Your bank did not approve the payment. Try again or use another card.';
         return { checkout: viewOf(open), declined };
       }),
 
@@ -142,7 +142,7 @@ export function createTestCheckouts(
 
     clearUnpaid: () =>
       change((trx) =>
-        store.deleteUnpaid(trx, new Date(clock.now().getTime() - UNPAID_KEPT_MS), CLEARED_AT_ONCE),
+        store.deleteUnpaid(trx, new Date(clock.now().getTime() - UNPAID_KEPT_MS), CLEARED_PER_CALL),
       ),
   };
 }
@@ -204,18 +204,18 @@ export function viewOf(row: Row): CheckoutView {
 
 function checkOrder({ product, successUrl, cancelUrl }: Order): void {
   if (!Number.isSafeInteger(product.amountMinor) || product.amountMinor < 1) {
-    throw new PaymentsError('invalid', 'The amount is no whole number of minor units above 0.');
+    throw new PaymentsError('invalid', 'The amount is not a whole number of minor units above 0.');
   }
   if (!Intl.supportedValuesOf('currency').includes(product.currency)) {
-    throw new PaymentsError('invalid', 'There is no such currency.');
+    throw new PaymentsError('invalid', 'The currency does not exist.');
   }
-  // They become links: `javascript:` must never be one.
+  // They become links, which must never be `javascript:`.
   if (![successUrl, cancelUrl].every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''))) {
-    throw new PaymentsError('invalid', 'A return address is not http or https.');
+    throw new PaymentsError('invalid', 'A return URL is not http or https.');
   }
 }
 
-/** The same for all purchases of a customer. */
+/** Derived, so that all purchases of a customer have the same one. */
 function customerRef(reference: string): string {
   return `cu_test_${hash('sha256', reference, 'base64url').slice(0, 32)}`;
 }

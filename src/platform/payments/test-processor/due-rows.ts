@@ -4,8 +4,9 @@ import type { Context } from './context.ts';
 import { lockDueForUpdate, setAside, type DueTable } from './due-store.ts';
 
 /**
- * Sees to the row of a table that came due first. A row that cannot be seen to is set aside, so that those behind it go on.
- * @param settle does what is due, in the transaction that holds the row
+ * Processes the row of a table that came due first. A row that cannot be processed is set aside, so that the rows after
+ * it are processed.
+ * @param settle does what is due, in the transaction that locks the row
  * @returns whether there was one
  */
 export async function doFirstDue<Row>(

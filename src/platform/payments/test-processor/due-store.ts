@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Tables of which rows come due, with their keys. */
+/** Tables whose rows come due, with their keys. */
 const KEYS = {
   test_checkouts: 'session_ref',
   test_subscriptions: 'subscription_ref',
@@ -9,7 +9,7 @@ const KEYS = {
 
 export type DueTable = keyof typeof KEYS;
 
-/** The row that came due first, of those that are not set aside and that no other process works on. */
+/** The row that came due first, of those that are not set aside and that no other process has locked. */
 export async function lockDueForUpdate<Row>(
   trx: Knex.Transaction,
   table: DueTable,

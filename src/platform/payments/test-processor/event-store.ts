@@ -16,7 +16,7 @@ export async function insertEvent(
   await trx<EventRow>('test_notices').insert(row);
 }
 
-/** Takes events that are due and that nobody else is at. @param until when somebody else may take them */
+/** Takes events that are due and that no other process has taken. @param until when another process may take them */
 export async function takeDueEvents(db: Knex, now: Date, until: Date, limit: number): Promise<EventRow[]> {
   const { rows } = await db.raw<{ rows: EventRow[] }>(
     `with due as materialized (
@@ -33,7 +33,7 @@ export async function deleteEvent(db: Knex, eventId: string): Promise<void> {
   await db<EventRow>('test_notices').where({ notice_id: eventId }).delete();
 }
 
-/** Of two who tried at the same time, the later one decides. */
+/** If two processes have tried to send the event, only the one that took it last postpones it. */
 export async function postponeEvent(db: Knex, { notice_id, attempts }: EventRow, until: Date): Promise<void> {
   await db<EventRow>('test_notices').where({ notice_id, attempts }).update({ next_attempt_at: until });
 }

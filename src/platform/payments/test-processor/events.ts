@@ -13,7 +13,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** What passes between an attempt and the next one; then an event is given up, 3 days after it was written. */
+/** The delays between attempts. After the last attempt, 3 days after it was written, an event is dropped. */
 const RETRY_DELAYS_MS = [
   2 * SECOND,
   15 * SECOND,
@@ -27,16 +27,16 @@ const RETRY_DELAYS_MS = [
   20 * HOUR,
   20 * HOUR,
 ] as const;
-const AT_ONCE = 10;
-const ANSWER_WITHIN_MS = 15 * SECOND;
-/** Longer than an answer takes: until then nobody else sends the same event, should this process be gone. */
+const BATCH_SIZE = 10;
+const RESPONSE_TIMEOUT_MS = 15 * SECOND;
+/** Longer than the response timeout: if this process dies, another one sends the event after this time. */
 const HELD_MS = MINUTE;
 
-/** Facts as an event says them. */
+/** Writes, sends and reads events with facts. */
 export interface ProcessorEvents {
-  /** Writes an event, to be sent when the transaction is over. @param type the processor's word for what happened */
+  /** Writes an event, which is sent after the commit. @param type the processor's name for what happened */
   write(trx: Knex.Transaction, type: string, fact: PaymentFact): Promise<void>;
-  /** Sends some of what is due. @returns whether there may be more */
+  /** Sends some due events. @returns whether there may be more */
   send(signal: AbortSignal): Promise<boolean>;
   read(body: Buffer, headers: IncomingHttpHeaders): PaymentEvent | undefined;
 }
@@ -44,7 +44,7 @@ export interface ProcessorEvents {
 export function createProcessorEvents(options: TestProcessorOptions): ProcessorEvents {
   const { knex, clock, random, logger, signingSecret, account, notifyUrl } = options;
 
-  /** @returns why it was not taken; undefined when it was */
+  /** @returns why the webhook did not accept the event; undefined if it did */
   async function attempt({ notice_id, body }: store.EventRow, signal: AbortSignal): Promise<unknown> {
     try {
       const response = await fetch(notifyUrl(), {
@@ -52,7 +52,7 @@ export function createProcessorEvents(options: TestProcessorOptions): ProcessorE
         headers: signedHeaders(signingSecret, notice_id, body, clock.now()),
         body,
         redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(RESPONSE_TIMEOUT_MS)]),
       });
       await response.body?.cancel();
       return response.ok ? undefined : new Error(`The response status was ${response.status}.`);
@@ -65,12 +65,12 @@ export function createProcessorEvents(options: TestProcessorOptions): ProcessorE
     const failure = await attempt(event, signal);
     if (failure === undefined) return store.deleteEvent(knex, event.notice_id);
     const delayMs = RETRY_DELAYS_MS[event.attempts - 1];
-    const told = { notice_id: event.notice_id, attempts: event.attempts, err: failure };
+    const details = { notice_id: event.notice_id, attempts: event.attempts, err: failure };
     if (delayMs === undefined) {
-      logger.error(told, 'an event of the test processor was never taken');
+      logger.error(details, 'an event of the test processor was never accepted');
       return store.deleteEvent(knex, event.notice_id);
     }
-    logger.debug(told, 'an event of the test processor was not taken');
+    logger.debug(details, 'an event of the test processor was not accepted');
     return store.postponeEvent(knex, event, new Date(clock.now().getTime() + delayMs));
   }
 
@@ -88,26 +88,29 @@ export function createProcessorEvents(options: TestProcessorOptions): ProcessorE
 
     async send(signal) {
       const now = clock.now();
-      const due = await store.takeDueEvents(knex, now, new Date(now.getTime() + HELD_MS), AT_ONCE);
+      const due = await store.takeDueEvents(knex, now, new Date(now.getTime() + HELD_MS), BATCH_SIZE);
       await Promise.all(due.map((event) => deliver(event, signal)));
-      return due.length === AT_ONCE;
+      return due.length === BATCH_SIZE;
     },
 
     read(body, headers) {
       const eventId = verifiedId(signingSecret, body, headers, clock.now());
       if (eventId === undefined) {
-        throw new PaymentsError('signature', 'The event was not signed by the test processor just now.');
+        throw new PaymentsError(
+          'signature',
+          'The event was not signed within the last 5 minutes.',
+        );
       }
-      const said = parse(body);
-      if (said?.account !== account || said.livemode !== false) {
+      const message = parse(body);
+      if (message?.account !== account || message.livemode !== false) {
         throw new PaymentsError('account', 'The event is about another account.');
       }
-      return said.facts.length === 0 ? undefined : { eventId, type: said.type, facts: said.facts };
+      return message.facts.length === 0 ? undefined : { eventId, type: message.type, facts: message.facts };
     },
   };
 }
 
-interface Said {
+interface Message {
   readonly type: string;
   readonly account: string;
   readonly livemode: boolean;
@@ -124,11 +127,11 @@ function withDates(fact: PaymentFact): PaymentFact {
   return Object.fromEntries(members) as PaymentFact;
 }
 
-/** What was signed is ours, whatever it says: its form needs no check beyond this. */
-function parse(body: Buffer): Said | null {
+/** The body is signed and therefore written by this service: its members need no further check. */
+function parse(body: Buffer): Message | null {
   try {
-    const said = parseStrictJson(body) as Said | null;
-    return said && { ...said, facts: said.facts.map(withDates) };
+    const message = parseStrictJson(body) as Message | null;
+    return message && { ...message, facts: message.facts.map(withDates) };
   } catch (error) {
     throw new PaymentsError('invalid', 'The event is not JSON.', { cause: error });
   }

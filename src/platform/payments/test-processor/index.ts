@@ -17,35 +17,35 @@ import { createTestSubscriptions } from './subscriptions.ts';
 export type { CheckoutPage } from './checkout-page.ts';
 export type { TestProcessorOptions } from './options.ts';
 
-/** How many changes are made before others are looked at, and events sent. */
-const CHANGES_A_TURN = 50;
+/** How many due rows of a table are processed before the next table and the events. */
+const CHANGES_PER_ROUND = 50;
 
-/** What happens here is told at once; only what the time brings, and what was put off, waits for it. */
+/** Events are sent right after the commit; only rows that come due and retries wait for this interval. */
 const PAUSE_MS = 5_000;
 
-/** A payment processor without money, inside the service but a party of its own. */
+/** A payment processor that moves no money. It runs in the service, but acts as a separate party. */
 export interface TestProcessor extends PaymentProcessor {
   readonly processor: 'test';
   readonly page: CheckoutPage;
-  /** Does what is due by the clock and sends events, some of each. @returns whether there may be more */
+  /** Processes some due rows and sends some due events. @returns whether there may be more */
   work(signal?: AbortSignal): Promise<boolean>;
-  /** The payer's bank takes a payment back for now. */
+  /** The payer's bank reverses a payment until its decision. */
   openDispute(paymentRef: string): Promise<void>;
   /** The payer's bank decides about a payment. @param won whether the shop keeps the money */
   closeDispute(paymentRef: string, won: boolean): Promise<void>;
-  /** Decides whether the card of a subscription pays from now on. */
+  /** Sets whether the card of a subscription pays its next payments. */
   setCard(subscriptionRef: string, pays: boolean): Promise<void>;
 }
 
 /** Any number of processes may open it on one database: they share its tables and its work. */
 export function openTestProcessor(options: TestProcessorOptions): TestProcessor {
   const { knex, logger, webUrl, processorPauseMs: pauseMs = PAUSE_MS } = options;
-  const telling = new WeakSet<Knex.Transaction>();
+  const withEvents = new WeakSet<Knex.Transaction>();
   const { write, ...others } = createProcessorEvents(options);
   const events: ProcessorEvents = {
     ...others,
     async write(trx, type, fact) {
-      telling.add(trx);
+      withEvents.add(trx);
       await write(trx, type, fact);
     },
   };
@@ -55,11 +55,11 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     ...options,
     events,
     async change(work) {
-      let tells = false;
+      let wroteEvent = false;
       try {
         return await knex.transaction(async (trx) => {
           const result = await work(trx);
-          tells = telling.has(trx);
+          wroteEvent = withEvents.has(trx);
           return result;
         });
       } catch (error) {
@@ -68,8 +68,8 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
           cause: error,
         });
       } finally {
-        // Only then: looking for what is due is a change too, and would never rest.
-        if (tells) running?.wake();
+        // Only after an event: the task itself calls `change`, and would wake itself again and again.
+        if (wroteEvent) running?.wake();
       }
     },
   };
@@ -84,11 +84,11 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     try {
       for (const { doDue } of [checkouts, subscriptions, payments]) {
         let count = 0;
-        while (count < CHANGES_A_TURN && !signal.aborted && (await doDue())) count += 1;
-        more ||= count === CHANGES_A_TURN;
+        while (count < CHANGES_PER_ROUND && !signal.aborted && (await doDue())) count += 1;
+        more ||= count === CHANGES_PER_ROUND;
       }
     } finally {
-      // What has happened is told, even if something else cannot be done.
+      // Events are sent even if a row failed.
       if (!signal.aborted) more = (await events.send(signal)) || more;
     }
     return more && !signal.aborted;
@@ -108,7 +108,7 @@ export function openTestProcessor(options: TestProcessorOptions): TestProcessor 
     lookUpCheckout: (sessionRef) =>
       context.change(async (trx) => {
         const row = await checkouts.find(trx, sessionRef);
-        if (!row) throw new PaymentsError('not_found', 'There is no such checkout.');
+        if (!row) throw new PaymentsError('not_found', 'The checkout does not exist.');
         const facts = row.subscription_ref
           ? await subscriptions.factsOf(trx, row.subscription_ref)
           : row.payment_ref

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import type { Random } from '../../random.ts';
 
-/** What the test processor works with. */
+/** The dependencies and settings of the test processor. */
 export interface TestProcessorOptions {
   readonly knex: Knex;
   readonly clock: Clock;
@@ -11,12 +11,12 @@ export interface TestProcessorOptions {
   readonly logger: Logger;
   /** Signs events. */
   readonly signingSecret: Buffer;
-  /** Whose account it is: said in events, so that those of another installation are known. */
+  /** The account in events, which distinguishes them from the events of another installation. */
   readonly account: string;
-  /** Where its pages are. */
+  /** The base URL of its pages. */
   readonly webUrl: () => string;
-  /** Where its events are sent to. */
+  /** The URL of the webhook that receives its events. */
   readonly notifyUrl: () => string;
-  /** How long it looks for nothing that is due, unless it is told of something; 5 seconds when undefined. */
+  /** The pause between two checks for due rows, unless an event wakes it; 5 seconds if undefined. */
   readonly processorPauseMs?: number | undefined;
 }

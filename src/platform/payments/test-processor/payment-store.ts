@@ -29,7 +29,7 @@ export async function insertPayment(
   await trx<PaymentRow>('test_payments').insert(row);
 }
 
-/** @returns false when there is one with the same key, or the token has paid */
+/** @returns false if a charge with the same key exists, or the token was used */
 export async function insertCharge(
   trx: Knex.Transaction,
   row: Pick<
@@ -49,7 +49,7 @@ export async function findCharge(trx: Knex.Transaction, key: string): Promise<Pa
   return trx<PaymentRow>('test_payments').where({ charge_key: key }).first();
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockPaymentForUpdate(
   trx: Knex.Transaction,
   paymentRef: string,
@@ -64,7 +64,7 @@ export async function findPayments(
   return trx<PaymentRow>('test_payments').whereIn('payment_ref', paymentRefs).orderBy('sequence');
 }
 
-/** What was paid for a checkout and the subscription that came from it, the last one first. */
+/** The payments of a checkout and its subscription, the latest first. */
 export async function listPayments(
   trx: Knex.Transaction,
   sessionRef: string,
@@ -92,7 +92,7 @@ export async function findRefund(trx: Knex.Transaction, key: string): Promise<Re
   return trx<RefundRow>('test_refunds').where({ refund_key: key }).first();
 }
 
-/** @returns false when another payment was refunded with the same key */
+/** @returns false if another payment was refunded with the same key */
 export async function insertRefund(trx: Knex.Transaction, row: RefundRow): Promise<boolean> {
   const inserted = await trx<RefundRow>('test_refunds')
     .insert(row)

@@ -9,9 +9,9 @@ import { newRef } from './reference.ts';
 
 const DISPUTED_AFTER_MS = 5_000;
 
-/** What was paid, and what became of it. */
+/** Payments with their refunds and disputes. */
 export interface TestPayments {
-  /** Takes the money of a card. @param disputed whether the payer's bank takes it back a moment later */
+  /** Charges a card. @param disputed whether the payer's bank opens a dispute shortly afterwards */
   take(
     trx: Knex.Transaction,
     payment: {
@@ -22,11 +22,11 @@ export interface TestPayments {
     },
   ): Promise<string>;
   refund(paymentRef: string, amountMinor: number | undefined, key: string): Promise<void>;
-  /** The payer's bank takes a payment back for now. */
+  /** The payer's bank reverses a payment until its decision. */
   openDispute(paymentRef: string): Promise<void>;
   /** The payer's bank decides. @param won whether the shop keeps the money */
   closeDispute(paymentRef: string, won: boolean): Promise<void>;
-  /** What has become of payments since they were made. */
+  /** The refunds and disputes of payments. */
   factsOf(trx: Knex.Transaction, paymentRefs: readonly string[]): Promise<PaymentFact[]>;
   /** Opens a dispute that is due. @returns whether there was one */
   doDue(): Promise<boolean>;
@@ -37,7 +37,7 @@ export function createTestPayments(context: Context): TestPayments {
 
   async function lockForUpdate(trx: Knex.Transaction, paymentRef: string): Promise<store.PaymentRow> {
     const row = await store.lockPaymentForUpdate(trx, paymentRef);
-    if (!row) throw new PaymentsError('not_found', 'There is no such payment.');
+    if (!row) throw new PaymentsError('not_found', 'The payment does not exist.');
     return row;
   }
 
@@ -73,19 +73,19 @@ export function createTestPayments(context: Context): TestPayments {
         if (before) {
           const same =
             before.payment_ref === paymentRef && before.amount_minor === (amountMinor ?? before.amount_minor);
-          if (!same) throw somethingElse();
+          if (!same) throw otherRefund();
           return;
         }
         if (row.dispute === 'open' || row.dispute === 'lost') {
-          throw new PaymentsError('declined', "The payer's bank has taken the payment back.");
+          throw new PaymentsError('declined', "The payer's bank has reversed the payment.");
         }
         const left = row.amount_minor - row.refunded_minor;
         const amount = amountMinor ?? left;
         if (!Number.isSafeInteger(amount) || amount < 0 || amountMinor === 0) {
-          throw new PaymentsError('invalid', 'The amount is no whole number of minor units above 0.');
+          throw new PaymentsError('invalid', 'The amount is not a whole number of minor units above 0.');
         }
         if (amount > left || left === 0) {
-          throw new PaymentsError('declined', 'No so much of the payment is left.');
+          throw new PaymentsError('declined', 'The refund exceeds the remaining amount of the payment.');
         }
         const refund = {
           refund_key: key,
@@ -93,7 +93,7 @@ export function createTestPayments(context: Context): TestPayments {
           amount_minor: amount,
           created_at: clock.now(),
         };
-        if (!(await store.insertRefund(trx, refund))) throw somethingElse();
+        if (!(await store.insertRefund(trx, refund))) throw otherRefund();
         const refunded = row.refunded_minor + amount;
         const changed = await store.updatePayment(trx, paymentRef, { refunded_minor: refunded });
         await events.write(trx, 'payment.refunded', refundFact(changed));
@@ -104,7 +104,7 @@ export function createTestPayments(context: Context): TestPayments {
         const row = await lockForUpdate(trx, paymentRef);
         if (row.dispute !== null) throw new PaymentsError('invalid', 'The payment is or was disputed.');
         if (row.refunded_minor === row.amount_minor) {
-          throw new PaymentsError('invalid', 'All of the payment was given back.');
+          throw new PaymentsError('invalid', 'The payment was fully refunded.');
         }
         await setDispute(trx, row, 'open');
       }),
@@ -126,14 +126,14 @@ export function createTestPayments(context: Context): TestPayments {
 
     doDue: () =>
       doFirstDue<store.PaymentRow>(context, 'test_payments', async (trx, row) => {
-        // Where nothing is left, there is nothing to be taken back.
+        // A fully refunded payment cannot be disputed.
         if (row.refunded_minor < row.amount_minor) await setDispute(trx, row, 'open');
         else await store.updatePayment(trx, row.payment_ref, { due_at: null });
       }),
   };
 }
 
-const somethingElse = () => new PaymentsError('invalid', 'Something else was refunded with this key.');
+const otherRefund = () => new PaymentsError('invalid', 'A different refund was made with this key.');
 
 function refundFact({ payment_ref, refunded_minor, currency }: store.PaymentRow): PaymentFact {
   return { kind: 'refund', paymentRef: payment_ref, refundedMinor: refunded_minor, currency };

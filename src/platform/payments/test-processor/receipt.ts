@@ -1,14 +1,14 @@
-/** Where the receipts of a purchase and its subscription are. */
+/** The page with the receipts of a purchase and its subscription. */
 export function receiptUrl(webUrl: string, sessionRef: string): string {
   return `${pageUrl(webUrl, sessionRef)}/receipt`;
 }
 
-/** Where a purchase is paid. */
+/** The page where a purchase is paid. */
 export function pageUrl(webUrl: string, sessionRef: string): string {
   return `${webUrl}/pay/${sessionRef}`;
 }
 
-/** A number for people: `TP-000042`. */
+/** A readable number, such as `TP-000042`. */
 export function receiptNumber(kind: 'TP' | 'IN', sequence: number): string {
   return `${kind}-${String(sequence).padStart(6, '0')}`;
 }

@@ -8,7 +8,7 @@ import { receiptNumber } from './receipt.ts';
 import { lockSubscriptionForUpdate, type SubscriptionRow } from './subscription-store.ts';
 import type { TestSubscriptions } from './subscriptions.ts';
 
-/** A year of monthly payments, and some changes. */
+/** Enough for a year of monthly payments and some changes. */
 const PAYMENTS_SHOWN = 24;
 
 interface Parts {
@@ -17,7 +17,7 @@ interface Parts {
   readonly checkouts: TestCheckouts;
 }
 
-/** What is to be seen of a purchase, and tried out on it. */
+/** The page of a purchase, its receipt and the test tools on it. */
 export function createReceipts(
   { change }: Context,
   { payments, subscriptions, checkouts }: Parts,
@@ -64,7 +64,7 @@ export function createReceipts(
         else await payments.closeDispute(paymentRef, tool === 'dispute_won');
         return true;
       } catch (error) {
-        // Somebody was quicker.
+        // Another request used the tool first.
         if (error instanceof PaymentsError) return false;
         throw error;
       }

@@ -11,7 +11,7 @@ type Row = store.SubscriptionRow;
 
 /** Renews subscriptions, and retries payments that failed. */
 export interface Renewals {
-  /** Makes up for everything that is due by now. @returns the subscription as it is then */
+  /** Makes all renewals and retries that are due by now. @returns the changed subscription */
   settle(trx: Trx, row: Row): Promise<Row>;
 }
 

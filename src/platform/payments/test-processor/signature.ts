@@ -4,7 +4,7 @@ import { isSameSecret } from '../../constant-time.ts';
 
 const TOLERANCE_S = 300;
 
-/** The headers of an event, by Standard Webhooks. @param now of this attempt */
+/** The headers of an event according to Standard Webhooks. @param now the time of this attempt */
 export function signedHeaders(
   secret: Buffer,
   eventId: string,
@@ -22,8 +22,9 @@ export function signedHeaders(
 }
 
 /**
- * Checks who has sent an event, and when. The library of Standard Webhooks asks the machine for the time; this asks the clock.
- * @returns its id; undefined when it was not signed with the secret, or not within 5 minutes of now
+ * Checks the signature and the time of an event. Not done with the library of Standard Webhooks, which uses the system
+ * time instead of the clock.
+ * @returns its id; undefined if it was not signed with the secret or not within 5 minutes of now
  */
 export function verifiedId(
   secret: Buffer,

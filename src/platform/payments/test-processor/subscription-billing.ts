@@ -9,21 +9,21 @@ import * as store from './subscription-store.ts';
 type Trx = Knex.Transaction;
 type Row = store.SubscriptionRow;
 
-/** What a payment took from the card: nothing, and no payment, where a credit covers it. */
+/** What was charged to the card: 0 and no payment if a credit covers all of it. */
 type Payment = Pick<store.InvoiceRow, 'amount_minor' | 'payment_ref'>;
 
-/** Takes the money of subscriptions, and sends an event for each change. */
+/** Charges subscriptions and writes an event for each change. */
 export interface SubscriptionBilling {
   /** Changes a subscription. */
   update(trx: Trx, row: Row, changes: Partial<Row>): Promise<Row>;
-  /** Writes an invoice of a period. */
+  /** Writes an invoice for a period. */
   bill(
     trx: Trx,
     row: Row,
     invoice: Payment & Pick<store.InvoiceRow, 'reason' | 'state'>,
     period: Pick<Row, 'period_start' | 'period_end'>,
   ): Promise<void>;
-  /** Takes what no credit covers from the card. @returns undefined when the card does not pay: nothing has changed then */
+  /** Charges the card what no credit covers. @returns undefined if the card is declined; nothing has changed then */
   pay(trx: Trx, row: Row, amountMinor: number): Promise<Payment | undefined>;
 }
 
@@ -34,8 +34,8 @@ export function createSubscriptionBilling(context: Context, payments: TestPaymen
     async update(trx, row, changes) {
       const as_of = nextAsOf(row.as_of, clock.now());
       const changed = await store.updateSubscription(trx, row.subscription_ref, { ...changes, as_of });
-      const word = changed.state === 'ended' ? 'ended' : 'updated';
-      await events.write(trx, `subscription.${word}`, subscriptionFact(changed));
+      const change = changed.state === 'ended' ? 'ended' : 'updated';
+      await events.write(trx, `subscription.${change}`, subscriptionFact(changed));
       return changed;
     },
 

@@ -2,7 +2,7 @@ import type { InvoiceFact, SubscriptionFact } from '../payment-fact.ts';
 import { receiptNumber, receiptUrl } from './receipt.ts';
 import type { InvoiceRow, SubscriptionRow } from './subscription-store.ts';
 
-/** What an event says of a subscription. */
+/** A subscription as an event describes it. */
 export function subscriptionFact(row: SubscriptionRow): SubscriptionFact {
   return {
     kind: 'subscription',
@@ -19,7 +19,7 @@ export function subscriptionFact(row: SubscriptionRow): SubscriptionFact {
   };
 }
 
-/** What an event says of a bill. @param of whose it is */
+/** An invoice as an event describes it. @param of its subscription */
 export function invoiceFact(row: InvoiceRow, of: SubscriptionRow, webUrl: string): InvoiceFact {
   return {
     kind: 'invoice',

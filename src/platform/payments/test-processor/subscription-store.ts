@@ -42,7 +42,7 @@ export async function insertSubscription(trx: Knex.Transaction, row: Subscriptio
   await trx<SubscriptionRow>('test_subscriptions').insert(row);
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockSubscriptionForUpdate(
   trx: Knex.Transaction,
   subscriptionRef: string,
@@ -105,7 +105,7 @@ export async function findFirstInvoice(
     .first();
 }
 
-/** What a customer has in credit; nobody else changes it until the transaction ends. */
+/** The credit of a customer, locked until the transaction ends. */
 export async function lockCreditForUpdate(
   trx: Knex.Transaction,
   customerRef: string,
@@ -118,7 +118,7 @@ export async function lockCreditForUpdate(
   return row?.amount_minor ?? 0;
 }
 
-/** @param amountMinor below 0 to take from it */
+/** @param amountMinor below 0 to spend credit */
 export async function addCredit(
   trx: Knex.Transaction,
   customerRef: string,

@@ -17,18 +17,18 @@ import * as store from './subscription-store.ts';
 type Trx = Knex.Transaction;
 type Row = store.SubscriptionRow;
 
-/** What is paid again and again. */
+/** Subscriptions with their changes and payments. */
 export interface TestSubscriptions {
-  /** Begins one with a checkout that was just paid. @param cardPays whether the card pays from the second time on @returns its name */
+  /** Creates one for a paid checkout. @param cardPays whether the card pays renewals @returns its id */
   begin(trx: Trx, checkout: CheckoutRow, paymentRef: string, cardPays: boolean): Promise<string>;
   change(subscriptionRef: string, product: Product): Promise<void>;
   setCancellation(subscriptionRef: string, atPeriodEnd: boolean): Promise<void>;
   end(subscriptionRef: string, credit: boolean): Promise<void>;
-  /** Decides whether the card pays from now on. */
+  /** Sets whether the card pays the next payments. */
   setCard(subscriptionRef: string, pays: boolean): Promise<void>;
-  /** How it is now, with its last invoice, and what has become of its first and its last payment. */
+  /** The subscription, its last invoice, and the refunds and disputes of its first and last payment. */
   factsOf(trx: Trx, subscriptionRef: string): Promise<PaymentFact[]>;
-  /** Sees to a payment that is due. @returns whether there was one */
+  /** Processes the subscription that came due first. @returns whether there was one */
   doDue(): Promise<boolean>;
 }
 
@@ -39,7 +39,7 @@ export function createTestSubscriptions(context: Context, payments: TestPayments
 
   async function lockForUpdate(trx: Trx, subscriptionRef: string): Promise<Row> {
     const row = await store.lockSubscriptionForUpdate(trx, subscriptionRef);
-    if (!row) throw new PaymentsError('not_found', 'There is no such subscription.');
+    if (!row) throw new PaymentsError('not_found', 'The subscription does not exist.');
     return settle(trx, row);
   }
 
@@ -68,10 +68,10 @@ export function createTestSubscriptions(context: Context, payments: TestPayments
         }
         const before = [row.product_id, row.amount_minor, row.recurring].join();
         if (before === [productId, amountMinor, recurring].join()) return;
-        if (row.state === 'past_due') throw new PaymentsError('declined', 'The last bill is not paid.');
+        if (row.state === 'past_due') throw new PaymentsError('declined', 'The last invoice is not paid.');
 
         const now = clock.now();
-        // A period of another length begins now.
+        // Another interval starts a new period now.
         const period =
           recurring === row.recurring
             ? { period_start: row.period_start, period_end: row.period_end }
@@ -107,7 +107,7 @@ export function createTestSubscriptions(context: Context, payments: TestPayments
       change(async (trx) => {
         const row = await lockForUpdate(trx, subscriptionRef);
         if (row.state === 'ended') return;
-        // A period that was never paid is worth nothing.
+        // An unpaid period gives no credit.
         const rest = credit && row.state === 'active' ? restOf(row.amount_minor, row, clock.now()) : 0;
         if (rest > 0) await store.addCredit(trx, row.customer_ref, row.currency, rest);
         await billing.update(trx, row, { state: 'ended', failed_at: null, due_at: null });
