@@ -1,31 +1,31 @@
 import type { Readable } from 'node:stream';
 
-/** A part of a blob: both ends count. */
+/** A part of a blob, with both ends included. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Keeps contents under keys. Keys are our own ids: nothing that a client says becomes a name in the store. Whether a content
- * is whole is known to whoever has put it: one that broke off may be there in part until it is deleted.
+ * Stores contents under keys. Keys are our own ids, never input of a client. The store does not know whether a content
+ * is complete: an interrupted one may remain in part until the caller deletes it.
  */
 export interface Blobs {
-  /** Whether it is a folder of this machine. */
+  /** Whether it is a folder on this machine. */
   readonly embedded: boolean;
   /**
-   * Stores a content without ever holding the whole of it. Once this resolves it survives a loss of power.
-   * @param content each key gets one content, once
-   * @throws BlobsUnavailableError, and whatever the content throws
+   * Stores a content without buffering all of it. Once this resolves, the content survives a power loss.
+   * @param content each key has one content, stored once
+   * @throws BlobsUnavailableError, and any error of the content
    */
   put(key: string, content: AsyncIterable<Uint8Array>): Promise<void>;
   /**
-   * Opens a content, or a part of one that is not empty. Whoever gets the stream must read it to its end or destroy it.
-   * @throws BlobsUnavailableError also when there is no content under the key
+   * Opens a content, or a part of one that is not empty. The caller must read the stream to its end or destroy it.
+   * @throws BlobsUnavailableError also if there is no content under the key
    */
   open(key: string, range?: ByteRange): Promise<Readable>;
-  /** Deletes a content, and what is left of one that broke off; it is no error when there is none. @throws BlobsUnavailableError */
+  /** Deletes a content or the rest of an interrupted one, if it exists. @throws BlobsUnavailableError */
   delete(key: string): Promise<void>;
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Stores a content, and tells errors of the store from those of the content: the latter are thrown as they are.
- * @param toUnavailable what an error of the store becomes
- * @param store reads the content that it is given
+ * Stores a content, and distinguishes errors of the store from those of the content, which are thrown unchanged.
+ * @param toUnavailable converts an error of the store
+ * @param store stores the content that it is given
  */
 export async function withContentErrors(
   content: AsyncIterable<Uint8Array>,
@@ -13,7 +13,7 @@ export async function withContentErrors(
     const pieces = content[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // Not what is thrown into this by a reader that gives up.
+        // Catches only errors of the content, not those that the store throws into this generator.
         const next = await pieces.next().catch((error: unknown) => {
           fault = { error };
           throw error;

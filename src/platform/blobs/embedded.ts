@@ -6,10 +6,10 @@ import type { Blobs } from './blobs.ts';
 import { withContentErrors } from './content-errors.ts';
 import { BlobsUnavailableError } from './errors.ts';
 
-/** The disk, or the account's share of it, has no room left. */
+/** The disk or the account's quota is full. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Blobs as files of one folder, whose names are the keys. */
+/** Stores blobs as files in a folder, with the keys as names. */
 export function openEmbeddedBlobs(folder: string): Blobs {
   return {
     embedded: true,
@@ -18,7 +18,7 @@ export function openEmbeddedBlobs(folder: string): Blobs {
       withContentErrors(content, toUnavailable, async (source) => {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(join(folder, key), source, { mode: 0o600, flush: true });
-        await listToDisk(folder);
+        await syncFolder(folder);
       }),
 
     async open(key, range) {
@@ -38,13 +38,13 @@ export function openEmbeddedBlobs(folder: string): Blobs {
   };
 }
 
-/** Returns when the list of a folder's files is on the disk and not only on its way there. */
-async function listToDisk(folder: string): Promise<void> {
-  const list = await open(folder, 'r');
+/** Makes a new file of the folder survive a power loss. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
   try {
-    await list.sync();
+    await handle.sync();
   } finally {
-    await list.close();
+    await handle.close();
   }
 }
 

@@ -1,10 +1,9 @@
-/** The blob store cannot be used just now: it is away, full, refuses us, or has lost what it was given. */
+/** The blob store cannot be used: it is unavailable, full, denies access or has lost the content. */
 export class BlobsUnavailableError extends Error {
   override name = 'BlobsUnavailableError';
-  /** There is no room left. */
+  /** Whether there is no space left. */
   readonly full: boolean;
 
-  /** @param cause why */
   constructor(cause: unknown, { full = false }: { full?: boolean } = {}) {
     super(full ? 'The blob store is full' : 'The blob store cannot be used', { cause });
     this.full = full;

@@ -5,16 +5,16 @@ export type { Blobs, ByteRange } from './blobs.ts';
 export { BlobsUnavailableError } from './errors.ts';
 
 /**
- * Opens the blob store: an S3-compatible one by its address, else a folder. Neither is asked for anything yet: the service
- * starts without it.
+ * Opens the blob store: an S3-compatible one by its address, else a folder. Uses neither yet, so the service starts
+ * even if they are unavailable.
  * @param options.filesUrl `s3://…`; undefined for the folder
- * @param options.folder made when the first content comes
- * @throws StartupError when the address is not one of an S3 store
+ * @param options.folder created with the first content
+ * @throws StartupError if the address is not valid
  */
 export async function openBlobs(options: { filesUrl: string | undefined; folder: string }): Promise<Blobs> {
   const { filesUrl, folder } = options;
   if (filesUrl === undefined) return openEmbeddedBlobs(folder);
-  // Loaded only where it is needed: it is as large as the rest of the service.
+  // Loaded only when needed because it is as large as the rest of the service.
   const { openServerBlobs } = await import('./server.ts');
   return openServerBlobs(filesUrl);
 }

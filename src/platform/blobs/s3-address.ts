@@ -1,13 +1,13 @@
 import { StartupError } from '../startup-error.ts';
 
-/** Where an S3-compatible store is, and who we are there. */
+/** The address of an S3-compatible store and our credentials. */
 export interface S3Address {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** What goes in front of every key. */
+  /** Precedes every key. */
   readonly prefix: string;
-  /** Undefined when the machine's own are to be used. */
+  /** Undefined to use those of the machine. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 }
 
@@ -18,7 +18,7 @@ const PREFIX = /^[\w.~/-]{0,256}$/;
 
 /**
  * Reads `s3://key:secret@host:port/bucket/prefix?region=…&tls=on|off`.
- * @throws StartupError that says what is wrong, without anything of the address
+ * @throws StartupError that says what is wrong without quoting the address
  */
 export function parseFilesUrl(filesUrl: string): S3Address {
   const url = URL.canParse(filesUrl) ? new URL(filesUrl) : undefined;
@@ -26,11 +26,11 @@ export function parseFilesUrl(filesUrl: string): S3Address {
   const [bucket = '', ...path] = url.pathname.slice(1).split('/');
   if (!BUCKET.test(bucket)) throw invalid('its path must begin with the name of a bucket');
   const prefix = path.filter((segment) => segment !== '').join('/');
-  if (!PREFIX.test(prefix) || path.includes('..')) throw invalid('the path behind the bucket is not plain');
+  if (!PREFIX.test(prefix) || path.includes('..')) throw invalid('the path after the bucket is not valid');
 
   const { region = DEFAULT_REGION, tls = 'on', ...others } = Object.fromEntries(url.searchParams);
-  if (Object.keys(others).length > 0) throw invalid('it takes region and tls, no other parameter');
-  if (!REGION.test(region)) throw invalid('region is not one');
+  if (Object.keys(others).length > 0) throw invalid('region and tls are the only parameters');
+  if (!REGION.test(region)) throw invalid('region is not valid');
   if (tls !== 'on' && tls !== 'off') throw invalid('tls must be on or off');
   return {
     endpoint: `${tls === 'on' ? 'https' : 'http'}://${url.host}`,
@@ -47,7 +47,7 @@ function credentialsOf({ username, password }: URL): S3Address['credentials'] {
   try {
     return { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) };
   } catch {
-    // The error holds the secret.
+    // The error contains the secret.
     throw invalid('key and secret must be percent-encoded');
   }
 }

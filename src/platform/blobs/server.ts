@@ -12,21 +12,21 @@ import { withContentErrors } from './content-errors.ts';
 import { BlobsUnavailableError } from './errors.ts';
 import { parseFilesUrl } from './s3-address.ts';
 
-/** S3 takes parts of 5 MiB and more, and 10,000 of them. */
+/** S3 accepts up to 10,000 parts of at least 5 MiB. */
 const PART = 8 * 1024 * 1024;
 
-const CONNECT_WITHIN_MS = 2_000;
-/** A whole part goes out in this time; who waits for a download waits no longer than this for its beginning. */
-const SENT_WITHIN_MS = 60_000;
-const ANSWERED_WITHIN_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** For the upload of a whole part. */
+const SEND_TIMEOUT_MS = 60_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 const ATTEMPTS = 2;
-/** Downloads share the connections: none waits for another one. */
+/** Enough that no download waits for another one. */
 const CONNECTIONS = 1_000;
 
 /**
- * Blobs as objects of a bucket.
- * @param filesUrl as in FILES_URL; its key and secret never get into an error or the log
- * @throws StartupError when the address is not one
+ * Stores blobs as objects of a bucket.
+ * @param filesUrl as in FILES_URL; its key and secret never appear in an error or the log
+ * @throws StartupError if the address is not valid
  */
 export function openServerBlobs(filesUrl: string): Blobs {
   const { endpoint, region, bucket, prefix, credentials } = parseFilesUrl(filesUrl);
@@ -34,14 +34,14 @@ export function openServerBlobs(filesUrl: string): Blobs {
     endpoint,
     region,
     ...(credentials && { credentials }),
-    // Other makes than Amazon's know no host names for buckets, and not all of them the newer checksums.
+    // Stores other than Amazon's do not support host names of buckets, and some do not support the newer checksums.
     forcePathStyle: true,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: ATTEMPTS,
     requestHandler: {
-      connectionTimeout: CONNECT_WITHIN_MS,
-      requestTimeout: SENT_WITHIN_MS,
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: SEND_TIMEOUT_MS,
       throwOnRequestTimeout: true,
       httpAgent: { maxSockets: CONNECTIONS },
       httpsAgent: { maxSockets: CONNECTIONS },
@@ -50,7 +50,7 @@ export function openServerBlobs(filesUrl: string): Blobs {
   const keyOf = (key: string) => prefix + key;
   const objectOf = (key: string) => ({ Bucket: bucket, Key: keyOf(key) });
 
-  /** Parts of contents that broke off are kept by the store, out of sight, until they are given up. */
+  /** The store keeps the invisible parts of interrupted uploads until they are aborted. */
   async function abortUploads(key: string): Promise<void> {
     const wanted = keyOf(key);
     const found = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: wanted }));
@@ -66,9 +66,9 @@ export function openServerBlobs(filesUrl: string): Blobs {
     put: (key, content) =>
       withContentErrors(content, toUnavailable, async (source) => {
         const Body = Readable.from(source, { highWaterMark: 1 });
-        // The upload tells of it, or has failed already.
+        // The upload reports the error, or has failed already.
         Body.on('error', () => {});
-        // One part is held at a time. What breaks off is given up by `delete`, as it must be after a kill anyway.
+        // Buffers one part at a time. `delete` aborts an interrupted upload, as it must after a crash anyway.
         const upload = new Upload({
           client,
           params: { ...objectOf(key), Body },
@@ -87,7 +87,7 @@ export function openServerBlobs(filesUrl: string): Blobs {
       const Range = range && `bytes=${range.start}-${range.end}`;
       try {
         const { Body } = await client.send(new GetObjectCommand({ ...objectOf(key), Range }), {
-          requestTimeout: ANSWERED_WITHIN_MS,
+          requestTimeout: RESPONSE_TIMEOUT_MS,
         });
         return Body as Readable;
       } catch (error) {

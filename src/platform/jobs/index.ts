@@ -13,21 +13,21 @@ export type { GiveUp, JobRequest, QueueName, Worker } from './job.ts';
 export { installJobs } from './pg-boss.ts';
 
 /**
- * Queues in the database, worked on by every node. Work is asked for by key, and of one key one request is worked on at a
- * time, at least once, whatever is killed: work whose worker is gone is taken up by another one 10 to 16 s later.
+ * Queues in the database whose jobs all nodes process. A request names a key, and one request of a key is processed at
+ * a time, at least once: if a process dies, another one takes over its jobs 10 to 16 s later.
  */
 export interface Jobs {
   /**
-   * Asks for work, which begins when the caller's transaction has ended; after `stop` it is left to others.
-   * @returns whether it was asked for. Before the first `start` it is not: whoever needs it must look by himself for what is
-   *   left to do
+   * Adds requests to a queue. Work begins after the commit of the caller's transaction; after `stop`, in other
+   * processes.
+   * @returns false before the first `start`: nothing was added, and the caller must find later what is left to do
    */
   send(db: Knex, queue: QueueName, requests: readonly JobRequest[]): Promise<boolean>;
   /**
-   * Begins to work.
+   * Starts to process a queue.
    * @param concurrency how many keys this process works on at once
-   * @param giveUp told of work that has failed for the last time, before the queue forgets it
-   * @returns stops: work gets 3 s to end, then it is aborted
+   * @param giveUp called with a job that has failed for the last time, before the queue deletes it
+   * @returns stops: running jobs have 3 s to end, then they are aborted
    */
   start(
     queue: QueueName,
@@ -36,9 +36,9 @@ export interface Jobs {
     giveUp?: GiveUp,
   ): Promise<{ stop(): Promise<void> }>;
   /**
-   * For a queue whose payloads are sealed, in base64: seals those that wait anew under the current master key.
-   * @param context under which the payload of a key is sealed
-   * @returns does the next part, and returns how many it found; 0 at the end
+   * For a queue whose payloads are sealed, in base64: reseals those that wait under the current master key.
+   * @param context the context that a key's payload is sealed with
+   * @returns a function that reseals the next batch and returns how many it found; 0 at the end
    */
   createResealer(queue: QueueName, keyring: Keyring, context: (key: string) => string): () => Promise<number>;
 }
@@ -50,19 +50,19 @@ interface Dependencies {
 }
 
 export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
-  /** What all queues of this process have in common, from the first start to the last stop. */
+  /** Shared by all queues of this process, from the first start to the last stop. */
   let common: Common | undefined;
-  // One that was stopped still knows how to ask.
+  // After a stop, it can still insert jobs.
   let boss: PgBoss | undefined;
 
   function begin(): Common {
     const queueWorkers = new Map<QueueWorker, QueueName>();
-    // One connection for all queues: a notification names the one that it is about.
-    const hear = (named: string | undefined) => {
+    // One connection for all queues: a notification names its queue.
+    const wakeWorkers = (named: string | undefined) => {
       for (const [{ wake }, queue] of queueWorkers) if (named === undefined || named === queue) wake();
     };
     const started = createBoss(
-      { ...fromKnex(knex), listen: async (channel) => listen([channel], (_, named) => hear(named)) },
+      { ...fromKnex(knex), listen: async (channel) => listen([channel], (_, named) => wakeWorkers(named)) },
       true,
       logger,
     );
@@ -73,7 +73,7 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
     async send(db, queue, requests) {
       if (!boss) return false;
       if (requests.length === 0) return true;
-      // In one order, so that two who ask for the same keys never wait for each other.
+      // Sorted, so that two inserts of the same keys cannot deadlock.
       const sorted = requests.toSorted((a, b) => (a.key < b.key ? -1 : 1));
       const jobs = sorted.map(({ key, slow, payload }) => ({
         data: { key, payload },
@@ -114,8 +114,8 @@ export function createJobs({ knex, listen, logger }: Dependencies): Jobs {
 
 interface Common {
   readonly boss: PgBoss;
-  /** Who works, and on which queue. */
+  /** The workers with their queues. */
   readonly queueWorkers: Map<QueueWorker, QueueName>;
-  /** Whether it has begun. */
+  /** Resolves when `boss` has started. */
   readonly ready: Promise<unknown>;
 }

@@ -1,21 +1,20 @@
-/** The queues there are. */
+/** The queues. */
 export type QueueName = 'webhooks' | 'mails' | 'security-events';
 
 export interface JobRequest {
   readonly key: string;
-  /** Whether it may take long: of the places for work, slow requests get no more than half. */
+  /** Whether it may take long: slow requests use at most half of the concurrency. */
   readonly slow: boolean;
-  /** What the worker gets beside the key. It is kept in clear text, and for a minute after the work is done. */
+  /** Passed to the worker with the key. It is stored in plain text until a minute after the work is done. */
   readonly payload?: string;
 }
 
 /**
- * Does the work of a key. When it throws, it is done again, as the queue's terms say: `mails` for a day, others after a
- * second.
- * @param signal aborted when this process must end: whoever throws then leaves the work to another one
- * @param payload of the request; empty when it had none
+ * Does the work of a key. If it throws, it is retried: `mails` with a backoff for a day, others after a second.
+ * @param signal aborted when this process must end: a worker that throws then leaves the work to another process
+ * @param payload of the request; empty if it had none
  */
 export type Worker = (key: string, signal: AbortSignal, payload: string) => Promise<void>;
 
-/** Keeps what is left of work that is not done again. @param payload as the worker's @param error why it failed */
+/** Records work that is not retried. @param payload of the request @param error why it failed */
 export type GiveUp = (key: string, payload: string, error: unknown) => Promise<void>;

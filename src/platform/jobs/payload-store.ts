@@ -6,7 +6,7 @@ import { SCHEMA } from './pg-boss.ts';
 const JOBS = `${SCHEMA}.job`;
 const SEALED = `decode(data->>'payload', 'base64')`;
 
-/** The sealed payloads of a queue's requests whose work is not done, by their keys. */
+/** The sealed payloads of a queue's open requests, by key. */
 export function sealedPayloads(
   knex: Knex,
   queue: QueueName,

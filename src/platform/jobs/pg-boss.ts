@@ -4,25 +4,24 @@ import type { Logger } from '../logger.ts';
 import { StartupError } from '../startup-error.ts';
 import type { QueueName } from './job.ts';
 
-/** Of the database: what the library has there. */
+/** The database schema of the library. */
 export const SCHEMA = 'pgboss';
 const NOT_ALLOWED = '42501';
 
 const COMMON = {
   notify: true,
-  // A worker that was killed is noticed when its heartbeat is as old as this, by a look that is taken every 5 s.
+  // A worker is considered dead when its heartbeat is this old, which is checked every 5 s.
   heartbeatSeconds: 10,
   expireInSeconds: 900,
   retentionSeconds: 31_536_000,
   deleteAfterSeconds: 60,
 } as const;
-/** While a request of a key waits, another one adds nothing. */
-const ONE_A_KEY = { ...COMMON, policy: 'short', retryLimit: 10_000, retryDelay: 1 } as const;
+/** While a request of a key waits, another one has no effect. */
+const ONE_PER_KEY = { ...COMMON, policy: 'short', retryLimit: 10_000, retryDelay: 1 } as const;
 const TERMS = {
-  webhooks: ONE_A_KEY,
-  'security-events': ONE_A_KEY,
-  // Some seconds later, then twice as late each time, up to two hours: for about a day. The last retry is for a process that was
-  // killed while it gave up.
+  webhooks: ONE_PER_KEY,
+  'security-events': ONE_PER_KEY,
+  // A backoff from 5 s to two hours, for about a day. The last retry is for a process that was killed while it gave up.
   mails: {
     ...COMMON,
     policy: 'standard',
@@ -34,13 +33,13 @@ const TERMS = {
 } as const satisfies Record<QueueName, object>;
 const SUPERVISE_SECONDS = 5;
 const CLEAR_SECONDS = 300;
-const SELDOM_SECONDS = 3_600;
+const RARELY_SECONDS = 3_600;
 
 type BossDatabase = ReturnType<typeof fromKnex>;
 
 /**
- * The library of the queues, over a database.
- * @param supervise whether it looks after the queues, as those do who work on them
+ * The library of the queues, on a database.
+ * @param supervise whether it maintains the queues, as processes with workers do
  */
 export function createBoss(db: BossDatabase, supervise: boolean, logger: Logger): PgBoss {
   const boss = new PgBoss({
@@ -52,10 +51,10 @@ export function createBoss(db: BossDatabase, supervise: boolean, logger: Logger)
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: CLEAR_SECONDS,
-    flowIntervalSeconds: SELDOM_SECONDS,
-    bamIntervalSeconds: SELDOM_SECONDS,
-    queueCacheIntervalSeconds: SELDOM_SECONDS,
-    // The table is small, and our statements have no time for a REINDEX.
+    flowIntervalSeconds: RARELY_SECONDS,
+    bamIntervalSeconds: RARELY_SECONDS,
+    queueCacheIntervalSeconds: RARELY_SECONDS,
+    // The table is small, and a REINDEX would exceed our statement timeout.
     reindex: false,
     monitorVacuum: false,
   });
@@ -65,10 +64,10 @@ export function createBoss(db: BossDatabase, supervise: boolean, logger: Logger)
 }
 
 /**
- * Makes the tables of the queue, or brings them to this version's form. Any number of processes may call it at once; an
- * older version works on beside a newer one.
- * @param knex whose statements may take long
- * @throws StartupError when the account must not
+ * Creates or upgrades the tables of the queues. Any number of processes may call it at once, and an older version of
+ * the service works alongside a newer one.
+ * @param knex one without a short statement timeout
+ * @throws StartupError if the database account lacks the permission
  */
 export async function installJobs(knex: Knex, logger: Logger): Promise<void> {
   const boss = createBoss(fromKnex(knex), false, logger);
@@ -82,7 +81,7 @@ export async function installJobs(knex: Knex, logger: Logger): Promise<void> {
   } catch (error) {
     if ((error as { code?: string }).code !== NOT_ALLOWED) throw error;
     throw new StartupError(
-      `DATABASE_URL: the account may not make the schema ${SCHEMA}: grant it CREATE on the database`,
+      `DATABASE_URL: the account may not create the schema ${SCHEMA}: grant it CREATE on the database`,
     );
   } finally {
     await boss.stop({ graceful: false, close: false });

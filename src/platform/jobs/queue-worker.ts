@@ -6,13 +6,13 @@ import { startPeriodicTask } from '../periodic-task.ts';
 import type { GiveUp, QueueName, Worker } from './job.ts';
 
 const HEARTBEAT_MS = 3_000;
-/** Notifications bring work at once; this is for those that get lost, and for work whose time comes. */
-const LOOK_MS = 2_000;
+/** Notifications start work immediately; polling is for lost notifications and for retries that come due. */
+const POLL_INTERVAL_MS = 2_000;
 const SETTLE_PAUSE_MS = 500;
-const FINISH_WITHIN_MS = 3_000;
-const ABORT_WITHIN_MS = 2_000;
+const FINISH_TIMEOUT_MS = 3_000;
+const ABORT_TIMEOUT_MS = 2_000;
 
-/** What works on a queue in this process. */
+/** The worker of a queue in this process. */
 export type QueueWorker = ReturnType<typeof createQueueWorker>;
 
 interface Data {
@@ -22,7 +22,7 @@ interface Data {
 
 type Task = JobWithMetadata<Data>;
 
-/** Works on a queue, once it is told to begin. */
+/** Processes a queue after `begin`. */
 export function createQueueWorker(
   boss: PgBoss,
   queue: QueueName,
@@ -46,27 +46,27 @@ export function createQueueWorker(
   const closing = new AbortController();
   let begun = false;
 
-  /** Tells the queue how a task ended, for as long as the database is gone. */
-  async function settle(logFailure: () => Promise<unknown>): Promise<void> {
+  /** Stores how a task ended, with retries while the database is unavailable. */
+  async function settle(store: () => Promise<unknown>): Promise<void> {
     while (!closing.signal.aborted) {
       try {
-        await logFailure();
+        await store();
         return;
       } catch (error) {
-        logger.debug({ err: error }, 'the end of a job is told once more');
+        logger.debug({ err: error }, 'the result of a job was not stored and is retried');
         await delay(SETTLE_PAUSE_MS, undefined, { signal: closing.signal, ref: false }).catch(() => {});
       }
     }
   }
 
-  // Where something is kept of what is given up, one attempt is left to a process that is killed before it has done so.
+  // With a `giveUp`, one attempt is reserved for a process that is killed before `giveUp` is complete.
   const isLast = ({ retryCount, retryLimit }: Task) => retryCount >= retryLimit - (giveUp ? 1 : 0);
 
-  function tell(task: Task, error: unknown): void {
+  function logFailure(task: Task, error: unknown): void {
     const { key } = task.data;
     if (isLast(task)) logger.error({ err: error, queue, key }, 'a job failed and is given up');
     else if (!isUnavailable(error)) {
-      logger.warn({ err: error, queue, key }, 'a job failed and is done again');
+      logger.warn({ err: error, queue, key }, 'a job failed and is retried');
     }
   }
 
@@ -77,7 +77,7 @@ export function createQueueWorker(
     } catch (error) {
       if (aborting.signal.aborted) await settle(() => boss.fail(queue, task));
       else {
-        tell(task, error);
+        logFailure(task, error);
         await settle(() => (giveUp && isLast(task) ? end(task, giveUp, error) : boss.fail(queue, task)));
       }
     } finally {
@@ -86,13 +86,13 @@ export function createQueueWorker(
     }
   }
 
-  async function end(task: Task, keep: GiveUp, error: unknown): Promise<unknown> {
+  async function end(task: Task, record: GiveUp, error: unknown): Promise<unknown> {
     const { key, payload = '' } = task.data;
     try {
-      await keep(key, payload, error);
+      await record(key, payload, error);
     } catch (fault) {
       if (isUnavailable(fault)) throw fault;
-      logger.error({ err: fault, queue, key }, 'nothing is kept of a job that is given up');
+      logger.error({ err: fault, queue, key }, 'a job that is given up could not be recorded');
     }
     return boss.complete(queue, task);
   }
@@ -127,9 +127,9 @@ export function createQueueWorker(
 
   const taking = startPeriodicTask(
     take,
-    (error) => logger.debug({ err: error }, 'the taking of jobs was put off'),
+    (error) => logger.debug({ err: error }, 'jobs could not be fetched'),
     {
-      intervalMs: LOOK_MS,
+      intervalMs: POLL_INTERVAL_MS,
     },
   );
   const heartbeat = setInterval(() => {
@@ -139,7 +139,7 @@ export function createQueueWorker(
         queue,
         [...running.values()].map(({ task }) => task),
       )
-      .catch((error: unknown) => logger.debug({ err: error }, 'a heartbeat was left out'));
+      .catch((error: unknown) => logger.debug({ err: error }, 'a heartbeat failed'));
   }, HEARTBEAT_MS);
   heartbeat.unref();
 
@@ -154,9 +154,9 @@ export function createQueueWorker(
     },
     async stop() {
       await taking.stop();
-      await within(FINISH_WITHIN_MS);
+      await within(FINISH_TIMEOUT_MS);
       aborting.abort();
-      await within(ABORT_WITHIN_MS);
+      await within(ABORT_TIMEOUT_MS);
       closing.abort();
       clearInterval(heartbeat);
     },

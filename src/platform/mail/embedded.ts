@@ -9,7 +9,7 @@ import { toNodemailer } from './nodemailer-options.ts';
 
 const PLAIN_LINE = /^[\x20-\x7e]{0,998}$/;
 
-/** Mails as files of one folder, in the order of their names, for whoever runs the service on his own machine. */
+/** Writes mails as files into a folder, in the order of their names, for developers who run the service locally. */
 export function openEmbeddedMail(
   { folder, from }: Pick<MailSettings, 'folder' | 'from'>,
   { clock, random, logger }: MailSources,
@@ -22,16 +22,16 @@ export function openEmbeddedMail(
     async send(message, signal) {
       signal?.throwIfAborted();
       const now = clock.now();
-      // It takes memory that most services with files for mails never need.
+      // Loaded with the first mail to save memory.
       const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
       const composed = new MailComposer({ ...toNodemailer(message, from(), now), newline: '\r\n' });
       const root = composed.compile();
-      // Whoever opens the file copies the link in it: no line may be broken, as none needs to be (RFC 5322, 2.1.1).
+      // Encoded as 7bit to keep long lines whole (RFC 5322, 2.1.1), because people copy links from the file.
       if (isPlain(message)) root.getTransferEncoding = () => '7bit';
       const content = await root.build();
       const name = mailFileName(now, newId('mail'));
       const path = join(folder, name);
-      // Written aside and moved into place: whoever looks into the folder sees whole mails alone.
+      // Written to a draft and renamed, so that other programs see only complete mails in the folder.
       const draft = join(folder, `.${name}`);
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -55,7 +55,7 @@ export function openEmbeddedMail(
   };
 }
 
-/** Whether a mail is nothing but ASCII, in lines that every reader takes. */
+/** Whether a mail is plain text in ASCII, with lines within the limit of RFC 5322. */
 function isPlain({ text, html }: MailMessage): boolean {
   return html === undefined && text.split(/\r?\n/).every((line) => PLAIN_LINE.test(line));
 }

@@ -1,9 +1,9 @@
-/** The mail was not taken just now, and may be later: the mail server or the folder is away, full, or does not let us in. */
+/** The mail cannot be sent now, but maybe later: the server or the folder is unavailable, full or denies access. */
 export class MailUnavailableError extends Error {
   override name = 'MailUnavailableError';
 }
 
-/** The mail will never be taken: it is no mail that can be sent, or the server refuses its recipient or its content. */
+/** The mail can never be sent: it is not valid, or the server refuses its recipient or its content. */
 export class MailRefusedError extends Error {
   override name = 'MailRefusedError';
 }

@@ -6,19 +6,19 @@ export { MailRefusedError, MailUnavailableError } from './errors.ts';
 export { checkMessage, type MailMessage } from './mail-message.ts';
 export type { MailSender, MailSettings, MailSources } from './mail-sender.ts';
 
-/** Sends mail, and looks after what it keeps itself. */
+/** Sends mail and deletes old mail files. */
 export interface Mail extends MailSender {
   /**
-   * Deletes mails of the folder that were written before a time, also where mails are sent by a server by now.
-   * @returns how many; fewer than the limit when none is left
+   * Deletes mails of the folder that were written before a time, even if a server sends the mails now.
+   * @returns how many; fewer than the limit if none is left
    */
   clear(before: Date, limit: number): Promise<number>;
 }
 
 /**
- * Opens the sending of mail: by an SMTP server, else into a folder. Neither is asked for anything yet: the service starts
- * without it.
- * @throws StartupError when the address is not one of an SMTP server
+ * Opens the mail sender: by an SMTP server, else into a folder. Uses neither yet, so the service starts even if they
+ * are unavailable.
+ * @throws StartupError if the address is not valid
  */
 export async function openMail(settings: MailSettings, sources: MailSources): Promise<Mail> {
   const mail = await open(settings, sources);

@@ -1,7 +1,7 @@
 import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Of mails, and of what is left of one when a process was killed while it wrote it. */
+/** Names of mails, and of drafts that a killed process has left. */
 const NAME = /^\.?(\d{8}T\d{6}\.\d{3}Z)_mail_\w{26}\.eml$/;
 
 /** The name of a mail's file: names sort as the mails were written. */
@@ -11,7 +11,7 @@ export function mailFileName(writtenAt: Date, id: string): string {
 
 /**
  * Deletes files of mails that were written before a time, and no other file of the folder.
- * @returns how many; fewer than the limit when none is left
+ * @returns how many; fewer than the limit if none is left
  */
 export async function clearMailFiles(folder: string, before: Date, limit: number): Promise<number> {
   const stamp = stampOf(before);
@@ -20,13 +20,13 @@ export async function clearMailFiles(folder: string, before: Date, limit: number
     for await (const entry of await opendir(folder)) {
       const writtenAt = NAME.exec(entry.name)?.[1];
       if (!entry.isFile() || writtenAt === undefined || writtenAt >= stamp) continue;
-      // Another process of the folder may have been quicker.
+      // Another process may have deleted it first.
       await rm(join(folder, entry.name), { force: true });
       cleared += 1;
       if (cleared === limit) break;
     }
   } catch (error) {
-    // It is made when the first mail comes.
+    // The folder is created with the first mail.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return cleared;

@@ -4,27 +4,28 @@ import type { Random } from '../random.ts';
 import type { MailMessage } from './mail-message.ts';
 import type { Mailbox } from './mailbox.ts';
 
-/** Sends mail. Contents are secrets, for there may be links in them: they are in no error and in no log. */
+/** Sends mail. Contents are secret because of the links in them, and never appear in an error or a log. */
 export interface MailSender {
-  /** Whether mails are files of this machine. */
+  /** Whether mails are files on this machine. */
   readonly embedded: boolean;
   /**
-   * Sends a mail. When it resolves, the server has taken it; when it rejects, the server may have taken it all the same.
-   * @param signal gives it up
-   * @throws MailRefusedError when it is no use to try again
-   * @throws MailUnavailableError when it is
+   * Sends a mail. If it resolves, the server has accepted the mail; if it rejects, the server may still have accepted
+   * it.
+   * @param signal aborts the attempt
+   * @throws MailRefusedError if a retry cannot succeed
+   * @throws MailUnavailableError if a retry may succeed
    */
   send(message: MailMessage, signal?: AbortSignal): Promise<void>;
-  /** Ends the connections: what is under way fails. */
+  /** Closes the connections: mails that are being sent fail. */
   close(): Promise<void>;
 }
 
 export interface MailSettings {
   /** `smtp://…` or `smtps://…`; undefined for the folder. */
   readonly smtpUrl: string | undefined;
-  /** Where mails are kept that are not sent; made when the first one comes. */
+  /** Where mails are written without an SMTP server; created with the first one. */
   readonly folder: string;
-  /** Asked for each mail: whom it is from. */
+  /** The sender, called for each mail. */
   readonly from: () => Mailbox;
 }
 

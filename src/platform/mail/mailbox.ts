@@ -1,23 +1,23 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isIP } from 'node:net';
 
-/** Whom a mail is from. */
+/** The sender of a mail. */
 export interface Mailbox {
   readonly name: string;
   readonly address: string;
 }
 
-/** Longer ones are taken by no server (RFC 5321, 4.5.3.1, as corrected). */
+/** No server accepts longer ones (RFC 5321, 4.5.3.1, as corrected). */
 const LONGEST_ADDRESS = 254;
 const LONGEST_LOCAL_PART_BYTES = 64;
 const LONGEST_NAME = 200;
-/** A dot-atom, of other scripts too (RFC 6532). Quoted local parts are left out: what they are for is trouble. */
+/** A dot-atom in any script (RFC 6532). Quoted local parts are refused: they are rare and easily misread. */
 const LOCAL_PART =
   /^[^\s\p{Cc}\p{Cf}\p{Cs}\p{Z}()<>[\]:;@\\,."]+(\.[^\s\p{Cc}\p{Cf}\p{Cs}\p{Z}()<>[\]:;@\\,."]+)*$/u;
 const DOMAIN_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** Whether a text is one address that mail can be sent to, without a name or brackets. */
+/** Whether a text is a single mail address without a name or brackets. */
 export function isMailAddress(text: string): boolean {
   if (text.length > LONGEST_ADDRESS) return false;
   const at = text.lastIndexOf('@');
@@ -31,9 +31,9 @@ export function isMailAddress(text: string): boolean {
 }
 
 /**
- * A domain as servers know it. The parser is that of URLs: it forgives paths, escapes and characters that nobody sees, by
- * which one mailbox would have any number of addresses.
- * @returns an empty text where the domain is not written as itself, or is an IP address
+ * A domain in ASCII. The URL parser ignores paths, escapes and invisible characters, by which one mailbox would have
+ * any number of addresses, so the result must equal the text.
+ * @returns an empty text if it does not, or if the domain is an IP address
  */
 function asciiDomain(text: string): string {
   const ascii = domainToASCII(text);
@@ -41,12 +41,12 @@ function asciiDomain(text: string): string {
   return isItself && isIP(ascii) === 0 ? ascii : '';
 }
 
-/** Whether a text can stand in one line of a mail's head. */
+/** Whether a text fits in one line of a mail's header. */
 export function isHeaderText(text: string): boolean {
   return !CONTROL.test(text);
 }
 
-/** Reads `Name <address>` or `address`. @returns undefined when it is neither */
+/** Reads `Name <address>` or `address`. @returns undefined if it is neither */
 export function parseMailbox(text: string): Mailbox | undefined {
   const mailbox = text.trim();
   const start = mailbox.indexOf('<');
@@ -58,7 +58,7 @@ export function parseMailbox(text: string): Mailbox | undefined {
   return { name: name.trim(), address };
 }
 
-/** The sender where none is set: of the host of an address. A bare IP address is no domain, so it is `localhost` then. */
+/** The default sender, at the host of a URL. An IP address is not a domain, so it becomes `localhost`. */
 export function defaultMailbox(url: string): Mailbox {
   const { hostname } = new URL(url);
   const isName = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0;

@@ -2,7 +2,7 @@ import type { SendMailOptions } from 'nodemailer';
 import type { MailMessage } from './mail-message.ts';
 import type { Mailbox } from './mailbox.ts';
 
-/** A mail as nodemailer takes it. */
+/** A mail as options of nodemailer. */
 export function toNodemailer(
   { to, subject, text, html, id }: MailMessage,
   from: Mailbox,
@@ -10,7 +10,7 @@ export function toNodemailer(
 ): SendMailOptions {
   return {
     from,
-    // As an object: a text would be read as a list of addresses.
+    // An object, because nodemailer reads a text as a list of addresses.
     to: { name: '', address: to },
     subject,
     text,
@@ -19,7 +19,7 @@ export function toNodemailer(
       messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     }),
     date: now,
-    // Holiday notes and the like need not answer (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

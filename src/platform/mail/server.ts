@@ -5,16 +5,16 @@ import { toNodemailer } from './nodemailer-options.ts';
 import { parseSmtpUrl } from './smtp-address.ts';
 
 const CONNECTIONS = 4;
-const ANSWER_WITHIN_MS = 10_000;
-/** For a whole mail, also where a server lets each answer trickle in. */
-const SEND_WITHIN_MS = 60_000;
-/** Servers end silent connections sooner or later, which would cost the next mail an attempt. */
+const RESPONSE_TIMEOUT_MS = 10_000;
+/** For a whole mail, in case a server is slow at each step. */
+const SEND_TIMEOUT_MS = 60_000;
+/** Servers close idle connections sooner or later, and the next mail would lose an attempt. */
 const IDLE_MS = 30_000;
 
 /**
- * Mails by an SMTP server.
- * @param settings.smtpUrl as in SMTP_URL; its user and password never get into an error or the log
- * @throws StartupError when the address is not one
+ * Sends mails by an SMTP server.
+ * @param settings.smtpUrl as in SMTP_URL; its user and password never appear in an error or the log
+ * @throws StartupError if the address is not valid
  */
 export function openServerMail(
   { smtpUrl, from }: { readonly smtpUrl: string; readonly from: MailSettings['from'] },
@@ -30,11 +30,11 @@ export function openServerMail(
     ...(credentials && { auth: credentials }),
     maxConnections: CONNECTIONS,
     idleTimeout: IDLE_MS,
-    connectionTimeout: ANSWER_WITHIN_MS,
-    greetingTimeout: ANSWER_WITHIN_MS,
-    socketTimeout: ANSWER_WITHIN_MS,
-    dnsTimeout: ANSWER_WITHIN_MS,
-    // A connection that ended while it was idle; whoever sends tries again later by himself.
+    connectionTimeout: RESPONSE_TIMEOUT_MS,
+    greetingTimeout: RESPONSE_TIMEOUT_MS,
+    socketTimeout: RESPONSE_TIMEOUT_MS,
+    dnsTimeout: RESPONSE_TIMEOUT_MS,
+    // For a connection that was closed while idle; the caller makes all other retries.
     maxRequeues: 1,
   });
 
@@ -42,7 +42,7 @@ export function openServerMail(
     embedded: false,
 
     async send(message, signal) {
-      const late = AbortSignal.timeout(SEND_WITHIN_MS);
+      const late = AbortSignal.timeout(SEND_TIMEOUT_MS);
       try {
         await transport.sendMail({
           ...toNodemailer(message, from(), clock.now()),
@@ -66,17 +66,17 @@ interface SmtpError extends Error {
   readonly responseCode?: number;
 }
 
-/** What is said in answer to these can be shown. Servers quote what they dislike: recipients, contents, passwords. */
+/** Commands whose responses can be shown. Responses to others may quote recipients, contents or passwords. */
 const HARMLESS = /^(EHLO|HELO|STARTTLS|MAIL FROM)$/;
 
 /**
- * What the server says of the recipient and the content is about the mail; all else is about us, and may be put right while
- * the mail waits.
+ * Refusals of the recipient and the content are about the mail. All others are about the configuration, which the
+ * operator may fix while the mail waits.
  */
 function toMailError(error: unknown): Error {
   const { code = 'no code', command = '', response, responseCode, message } = error as SmtpError;
   const aboutMail = command === 'RCPT TO' || command === 'DATA';
-  // 503 and 530 are about the connection, and about who we are.
+  // 503 and 530 are about the connection and the authentication.
   const isFinal = responseCode !== undefined && responseCode >= 500 && ![503, 530].includes(responseCode);
   if (aboutMail && isFinal) {
     return new MailRefusedError(`The mail server refuses the mail (${responseCode} at ${command})`);

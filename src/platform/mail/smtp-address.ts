@@ -1,23 +1,23 @@
 import { StartupError } from '../startup-error.ts';
 
-/** Where an SMTP server is, and who we are there. */
+/** The address of an SMTP server and our credentials. */
 export interface SmtpAddress {
-  /** TLS from the beginning; otherwise by STARTTLS, where the server offers it. */
+  /** TLS from the start; otherwise by STARTTLS if the server offers it. */
   readonly tls: boolean;
-  /** Whether nothing is sent without TLS. */
+  /** Whether mails are sent by TLS only. */
   readonly needsTls: boolean;
   readonly host: string;
   readonly port: number;
   readonly credentials: { readonly user: string; readonly pass: string } | undefined;
 }
 
-/** Of submission (RFC 8314), which is what a service does. */
+/** The ports of mail submission (RFC 8314). */
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /**
  * Reads `smtp://user:password@host:port`.
- * @throws StartupError that says what is wrong, without anything of the address
+ * @throws StartupError that says what is wrong without quoting the address
  */
 export function parseSmtpUrl(smtpUrl: string): SmtpAddress {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
@@ -42,7 +42,7 @@ function credentialsOf({ username, password }: URL): SmtpAddress['credentials'] 
   try {
     return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   } catch {
-    // The error holds the password.
+    // The error contains the password.
     throw invalid('user and password must be percent-encoded');
   }
 }
