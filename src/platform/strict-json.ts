@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { countMembersWritten, countStructure } from './json-text.ts';
 
-/** So many characters a text may have outside of its strings: parsing them all takes some 20 ms. */
+/** The limit of characters outside of strings: parsing this many takes about 20 ms. */
 export const MOST_STRUCTURE = 131_072;
 
 /** What is wrong with JSON from outside, as a predicate: "is not valid JSON". */

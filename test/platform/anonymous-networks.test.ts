@@ -34,7 +34,7 @@ async function openList(content: string | Buffer): Promise<Opened> {
   return open();
 }
 
-/** Puts another file in its place, as careful tools do. */
+/** Replaces the file by a rename, as careful tools do. */
 async function replace(content: string | Buffer): Promise<void> {
   await writeFile(`${file}.new`, content);
   await rename(`${file}.new`, file);
@@ -58,7 +58,7 @@ describe('without a list', () => {
 });
 
 describe('a list of networks', () => {
-  /** Line by line: is the address of this list? */
+  /** The list, an address, and whether the list contains it. */
   const cases: readonly (readonly [list: string, address: string, expected: boolean | undefined])[] = [
     ['192.0.2.0/24', '192.0.1.255', false],
     ['192.0.2.0/24', '192.0.2.0', true],
@@ -78,7 +78,7 @@ describe('a list of networks', () => {
     ['2001:db8::1', '2001:db8::', false],
     ['2001:DB8::/32', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff', true],
     ['2001:db8::/32', '2001:db9::', false],
-    // One within another, before and after it, and beside it.
+    // One within another, listed before and after it, and one next to it.
     ['10.1.2.0/24\n10.0.0.0/8\n10.200.0.0/16', '10.255.255.255', true],
     ['10.0.0.0/8\n10.1.2.0/24', '10.1.3.0', true],
     ['10.0.0.0/8\n10.0.0.0/24', '10.9.9.9', true],
@@ -86,7 +86,7 @@ describe('a list of networks', () => {
     ['192.0.2.0/25\n192.0.2.128/25', '192.0.2.127', true],
     ['192.0.2.0/25\n192.0.2.128/25', '192.0.2.128', true],
     ['192.0.2.0/25\n192.0.2.128/25', '192.0.3.0', false],
-    // Bits behind the prefix do not count.
+    // Bits after the prefix do not count.
     ['192.0.2.77/24', '192.0.2.1', true],
     ['2001:db8::77/64', '2001:db8::1', true],
     // IPv4-mapped IPv6 is IPv4, on either side.
@@ -101,12 +101,12 @@ describe('a list of networks', () => {
     ['127.0.0.0/8\n169.254.0.0/16\n192.168.0.0/16\nfe80::/10\n::1', '::1', true],
     ['fe80::/10', 'fe80::1%eth0', true],
     ['192.0.2.1', '127.0.0.1', false],
-    // How it is written.
+    // Notation.
     ['\ufeff192.0.2.1', '192.0.2.1', true],
     ['# all\r\n\r\n  192.0.2.1  \r\n\t2001:db8::/32 # and this\r\n', '192.0.2.1', true],
     ['# all\r\n\r\n  192.0.2.1  \r\n\t2001:db8::/32 # and this\r\n', '2001:db8::1', true],
     ['#10.0.0.1\n192.0.2.1', '10.0.0.1', false],
-    // What is no address.
+    // Not an address.
     ...[
       '',
       ' ',
@@ -202,7 +202,7 @@ describe('a list of networks', () => {
     );
   });
 
-  test('holds 200,000 networks, and lets others have their turn while it is read', async () => {
+  test('can have 200,000 networks, and other work runs while it is read', async () => {
     const lines: string[] = [];
     for (let n = 0; n < 100_000; n += 1) {
       // Every other one, the last first.
@@ -211,17 +211,17 @@ describe('a list of networks', () => {
       lines.push(`2001:db8:${(mixed >> 8).toString(16)}:${((mixed & 255) * 2).toString(16)}::/64`);
     }
     await writeFile(file, lines.join('\n'));
-    let turns = 0;
+    let iterations = 0;
     let reading = true;
     const count = () => {
-      turns += 1;
+      iterations += 1;
       if (reading) setImmediate(count);
     };
     setImmediate(count);
     const { networks, entries } = await open();
     reading = false;
     expect(entries).toMatchObject([{ level: INFO, networks: 200_000 }]);
-    expect(turns).toBeGreaterThan(100);
+    expect(iterations).toBeGreaterThan(100);
     for (let n = 0; n < 100_000; n += 37) {
       const [high, middle, low] = [10 + (n >> 15), (n >> 7) & 255, (n & 127) * 2];
       expect(networks.has(`${high}.${middle}.${low}.200`)).toBe(true);
@@ -233,7 +233,7 @@ describe('a list of networks', () => {
   });
 });
 
-/** The first and the last address of a network and those around it, which may be none. */
+/** The first and the last address of a network, and the addresses next to them if they exist. */
 function edgesOf(network: string): string[] {
   const { bits, prefix } = bitsOf(network);
   const first = BigInt(`0b${bits.slice(0, prefix).padEnd(bits.length, '0')}`);
@@ -325,7 +325,7 @@ describe('a MaxMind database', () => {
     expect((await openList(database({ networks }))).networks.has('1.0.0.1')).toBe(false);
   });
 
-  test('one of IPv4 alone has no IPv6 address', async () => {
+  test('one of IPv4 alone matches no IPv6 address', async () => {
     const networks = { '0.0.0.0/1': { is_anonymous: true } };
     const opened = await openList(database({ ipVersion: 4, networks }));
     expect(opened.networks.has('1.0.0.1')).toBe(true);
@@ -334,7 +334,7 @@ describe('a MaxMind database', () => {
     expect(opened.networks.has('2001:db8::1')).toBe(false);
   });
 
-  test('its content tells it, not its name', async () => {
+  test('is detected by its content, not its name', async () => {
     await writeFile(join(folder, 'list.txt'), database());
     await writeFile(join(folder, 'list.mmdb'), '192.0.2.0/24');
     expect((await open(join(folder, 'list.txt'))).networks.has('1.2.3.4')).toBe(true);
@@ -354,7 +354,7 @@ describe('a MaxMind database', () => {
     expect(messages(opened)).toEqual([expect.stringMatching(message)]);
   });
 
-  test('where it is damaged, nothing is known, and that is logged once', async () => {
+  test('in a damaged part, nothing is known, and that is logged once', async () => {
     const content = database();
     const data = content.indexOf(Buffer.alloc(16)) + 16;
     content.fill(0, data, data + 4);
@@ -432,7 +432,7 @@ describe('refreshing', () => {
     },
   );
 
-  test('takes a file that was not there or not whole at the opening', async () => {
+  test('reads a file that was missing or incomplete at first', async () => {
     const opened = await open();
     expect(opened.networks.has('192.0.2.1')).toBeUndefined();
     await replace('broken');
@@ -444,7 +444,7 @@ describe('refreshing', () => {
     expect(messages(opened)).toEqual([expect.stringMatching(/^ENOENT/), expect.stringMatching(/^line 1/)]);
   });
 
-  test('complains again when it fails again after a success', async () => {
+  test('logs another failure after a success', async () => {
     const opened = await openList('broken');
     await replace('192.0.2.1');
     await opened.networks.refresh();

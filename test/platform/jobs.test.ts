@@ -24,7 +24,7 @@ async function work(worker: Worker, concurrency = 64) {
   return { jobs, send, stop: () => started.stop() };
 }
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test ends it. */
 function gate() {
   const begun: string[] = [];
   const open = new Map<string, () => void>();
@@ -39,7 +39,7 @@ function gate() {
   };
 }
 
-test('the tables are made once, however many begin at once', async () => {
+test('the tables are created once by concurrent starts', async () => {
   const client = await connectTo(databaseUrl);
   await client.query('drop schema pgboss cascade');
   await database.withStatementTimeout(0, async (patient) => {
@@ -55,7 +55,7 @@ test('the tables are made once, however many begin at once', async () => {
 });
 
 describe('of one key', () => {
-  test('one is worked on at a time, by all processes, and one more waits', async () => {
+  test('one request is processed at a time across all processes, and one more waits', async () => {
     const { begun, worker, end, endAll } = gate();
     const first = await work(worker);
     const second = await work(worker);
@@ -77,7 +77,7 @@ describe('of one key', () => {
     expect(begun).toEqual(['a', 'b', 'a']);
   });
 
-  test('work that fails is done again', async () => {
+  test('work that fails is retried', async () => {
     let tries = 0;
     const { send } = await work(async () => {
       tries += 1;
@@ -88,7 +88,7 @@ describe('of one key', () => {
   });
 });
 
-test('slow ones get half of the places, and wait for nobody else', async () => {
+test('slow requests use at most half of the concurrency, and start at once within it', async () => {
   const { begun, worker, endAll } = gate();
   const { send } = await work(worker, 6);
   await send(['s1', 's2', 's3', 's4', 's5'], true);
@@ -103,7 +103,7 @@ test('slow ones get half of the places, and wait for nobody else', async () => {
   await expect.poll(() => (endAll(), new Set(begun).size)).toBe(9);
 });
 
-test('queues of one process have their own workers, and the last that stops ends what they share', async () => {
+test('queues of one process have their own workers, and the last one that stops ends what they share', async () => {
   const jobs = createJobs({ knex, listen, logger });
   const done: string[] = [];
   const start = (queue: 'webhooks' | 'security-events') =>
@@ -125,7 +125,7 @@ test('queues of one process have their own workers, and the last that stops ends
   await expect.poll(() => done).toHaveLength(4);
 });
 
-test('what a transaction asks for that is rolled back is not done', async () => {
+test('a request of a transaction that is rolled back is not processed', async () => {
   const done: string[] = [];
   const { jobs } = await work(async (key) => void done.push(key));
   const enqueue = (key: string, fail: boolean) =>
@@ -140,7 +140,7 @@ test('what a transaction asks for that is rolled back is not done', async () => 
   await expect.poll(() => done).toEqual(['done']);
 });
 
-test('a worker that is stopped gives back what it cannot end, at once', async () => {
+test('a worker that stops releases unfinished work at once', async () => {
   const aborted: string[] = [];
   const leaving = await work(
     (key, signal) =>
@@ -151,20 +151,23 @@ test('a worker that is stopped gives back what it cannot end, at once', async ()
         });
       }),
   );
-  await leaving.send(['given back']);
+  await leaving.send(['interrupted']);
   const client = await connectTo(databaseUrl);
   const states = async () =>
-    (await client.query<{ state: string }>(`select state from pgboss.job where singleton_key = 'given back'`))
-      .rows;
+    (
+      await client.query<{ state: string }>(
+        `select state from pgboss.job where singleton_key = 'interrupted'`,
+      )
+    ).rows;
   await expect.poll(states).toEqual([{ state: 'active' }]);
   await leaving.stop();
-  expect(aborted).toEqual(['given back']);
+  expect(aborted).toEqual(['interrupted']);
   const done: string[] = [];
   await work(async (key) => void done.push(key));
-  await expect.poll(() => done).toEqual(['given back']);
+  await expect.poll(() => done).toEqual(['interrupted']);
 });
 
-test('two who ask for the same keys in another order do not wait for each other', async () => {
+test('two transactions that add the same keys in different order do not deadlock', async () => {
   const { jobs } = await work(async () => {});
   const enqueue = async (db: Knex, keys: readonly string[]): Promise<void> => {
     await jobs.send(

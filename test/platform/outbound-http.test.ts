@@ -81,7 +81,7 @@ const PUBLIC = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1
 describe('addresses', () => {
   test.each(PRIVATE)('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false));
   test.each(PUBLIC)('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
-  test.each(['', 'localhost', '1.2.3', '1.2.3.4/8'])('%j is none', (text) =>
+  test.each(['', 'localhost', '1.2.3', '1.2.3.4/8'])('%j is not public', (text) =>
     expect(isPublicAddress(text)).toBe(false),
   );
 });
@@ -120,7 +120,7 @@ describe('a literal address', () => {
     ['https://[2606:4700::1111]/', undefined],
   ])('%s', (url, fault) => expect(outbound.fault(url)).toBe(fault));
 
-  test('of a network that the configuration names is reached, and no other one', async () => {
+  test('is reachable in a configured network, and nowhere else', async () => {
     const port = await serve();
     const allowed = createOutboundHttp({ networks: ['127.0.0.1/32', 'fd00::/8'] });
     const { status, text } = await allowed.post(`http://127.0.0.1:${port}/`, request);
@@ -132,7 +132,7 @@ describe('a literal address', () => {
 });
 
 describe('a name', () => {
-  test.each(PRIVATE)('that resolves to %s is not dialled', async (address) => {
+  test.each(PRIVATE)('that resolves to %s is refused', async (address) => {
     const port = await serve();
     const outbound = createOutboundHttp({ networks: [], resolve: async () => at(address) });
     await expect(outbound.post(`http://hooks.example:${port}/`, request)).rejects.toThrow(
@@ -141,14 +141,14 @@ describe('a name', () => {
     expect(requests).toBe(0);
   });
 
-  test('that resolves to a public and a private address is not dialled', async () => {
+  test('that resolves to a public and a private address is refused', async () => {
     const port = await serve();
     const outbound = createOutboundHttp({ networks: [], resolve: async () => at('8.8.8.8', '127.0.0.1') });
     await expect(outbound.post(`http://hooks.example:${port}/`, request)).rejects.toThrow(OutboundFault);
     expect(requests).toBe(0);
   });
 
-  test('is resolved once for a connection, and what was checked is what is dialled', async () => {
+  test('is resolved once for a connection, which uses the checked address', async () => {
     const port = await serve();
     const responses = ['127.0.0.1', '127.0.0.2', '10.0.0.1'];
     let requested = 0;
@@ -156,7 +156,7 @@ describe('a name', () => {
     const outbound = createOutboundHttp({ networks: ['127.0.0.1/32'], resolve });
     expect((await outbound.post(`http://hooks.example:${port}/`, request)).status).toBe(200);
     outbound.close();
-    // Rebound: the second answer is judged anew.
+    // DNS rebinding: the second address is checked again.
     await expect(outbound.post(`http://hooks.example:${port}/`, request)).rejects.toThrow(OutboundFault);
     await expect(outbound.post(`http://hooks.example:${port}/`, request)).rejects.toThrow(OutboundFault);
     expect({ requested, requests }).toEqual({ requested: 3, requests: 1 });
@@ -172,7 +172,7 @@ describe('a name', () => {
     await expect(outbound.post('http://hooks.example/', request)).rejects.toThrow(words);
   });
 
-  test('whose name server never answers is given up in time', async () => {
+  test('whose name server does not respond fails in time', async () => {
     const outbound = createOutboundHttp({
       networks: [],
       resolve: () => new Promise(() => {}),
@@ -184,14 +184,14 @@ describe('a name', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const post = async (listener: RequestListener, timeoutMs?: number) => {
     const port = await serve(listener);
     const outbound = createOutboundHttp({ networks: LOOPBACK, ...(timeoutMs && { timeoutMs }) });
     return outbound.post(`http://127.0.0.1:${port}/`, request);
   };
 
-  test('that redirects is an answer: nothing follows it', async () => {
+  test('that redirects is returned and not followed', async () => {
     let reached = 0;
     const target = await serve((_, response) => {
       reached += 1;
@@ -211,7 +211,7 @@ describe('an answer', () => {
     expect(text).toBe('a'.repeat(1024));
   });
 
-  test('that drips is cut off; its status counts', async () => {
+  test('whose body arrives too slowly is cut off, and its status is returned', async () => {
     const result = await post((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('a'), 10);
@@ -221,11 +221,11 @@ describe('an answer', () => {
     expect(result.text).toMatch(/^a+$/);
   });
 
-  test('that does not come', async () => {
+  test('that never arrives', async () => {
     await expect(post(() => {}, 200)).rejects.toThrow('No response came within 0.2 s.');
   });
 
-  test('whose headers drip', async () => {
+  test('whose headers arrive too slowly', async () => {
     const port = await listen(
       createTcpServer((socket) => {
         socket.on('error', () => {});
@@ -251,7 +251,7 @@ describe('an answer', () => {
     await expect(outbound.post(`http://127.0.0.1:${port}/`, request)).rejects.toThrow(words);
   });
 
-  test('over TLS needs a certificate of a trusted authority', async () => {
+  test('over TLS requires a certificate of a trusted authority', async () => {
     const port = await listen(createTlsServer(makeCertificate(), (_, response) => response.end()));
     const outbound = createOutboundHttp({ networks: LOOPBACK });
     await expect(outbound.post(`https://127.0.0.1:${port}/`, request)).rejects.toThrow(/certificate/i);
@@ -268,7 +268,7 @@ describe('an answer', () => {
   });
 });
 
-test('connections are used again, and an ended one costs no request', async () => {
+test('connections are reused, and a closed one fails no request', async () => {
   const ports = new Set<number>();
   const server = createServer((incoming, response) => {
     ports.add(incoming.socket.remotePort!);
@@ -285,13 +285,13 @@ test('connections are used again, and an ended one costs no request', async () =
 });
 
 describe('a document', () => {
-  test('is read as far as is asked for, with its headers, and under the same guard', async () => {
+  test('is read up to the given size, with its headers and the same checks', async () => {
     const port = await serve((incoming, response) => {
       response.setHeader('cache-control', 'max-age=60').end(`${incoming.method} ${'x'.repeat(5000)}`);
     });
     const allowed = createOutboundHttp({ networks: LOOPBACK });
-    const question = { headers: { accept: 'application/json' }, signal, maxBytes: 2000 };
-    const { status, headers, bytes } = await allowed.get(`http://127.0.0.1:${port}/`, question);
+    const options = { headers: { accept: 'application/json' }, signal, maxBytes: 2000 };
+    const { status, headers, bytes } = await allowed.get(`http://127.0.0.1:${port}/`, options);
     expect({ status, cached: headers['cache-control'], bytes: bytes.length }).toEqual({
       status: 200,
       cached: 'max-age=60',
@@ -299,7 +299,7 @@ describe('a document', () => {
     });
     expect(bytes.toString()).toMatch(/^GET x+$/);
     const guarded = createOutboundHttp({ networks: [] });
-    await expect(guarded.get(`http://127.0.0.1:${port}/`, question)).rejects.toThrow(OutboundFault);
+    await expect(guarded.get(`http://127.0.0.1:${port}/`, options)).rejects.toThrow(OutboundFault);
     expect(requests).toBe(1);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { placeOf, policySource, redirectUriFault } from '../../src/platform/redirect-uri-state.ts';
 
-describe('a redirect URI that is taken, and its source in a policy', () => {
+describe('a redirect URI that is accepted, and its source in a policy', () => {
   test.each([
     ['https://client.example/callback?a=b&c=%20', 'https://client.example'],
     ['https://client.example:8443/', 'https://client.example:8443'],
@@ -41,7 +41,7 @@ describe('a redirect URI that is refused', () => {
     'https://client.example\\@elsewhere.example/',
     'https://bücher.example/',
     'https:///',
-    // A browser reads these in two ways, by where it stands.
+    // A browser resolves these differently on different pages.
     'https:client.example/cb',
     'https:/client.example/cb',
     'https:///client.example/cb',
@@ -83,7 +83,7 @@ describe('a redirect URI that is refused', () => {
   });
 });
 
-test('whatever a source is made of, it is one source of a policy', () => {
+test('a hostile URI becomes at most one source of a policy', () => {
   const hostile = fc.string({
     unit: fc.constantFrom(..."abz0.-_*;,:'/?@[]% \t\n#\\é%3B%20".split('')),
     maxLength: 30,
@@ -99,7 +99,7 @@ test('whatever a source is made of, it is one source of a policy', () => {
   );
 });
 
-test('a place is named by what leads there', () => {
+test('a destination is named by its host or scheme', () => {
   expect(placeOf('https://client.example:8443/a')).toBe('client.example:8443');
   expect(placeOf('http://127.0.0.1:1/a')).toBe('a program on this machine');
   expect(placeOf('com.evil.app://bank.example/')).toBe('a program on this machine (com.evil.app:)');

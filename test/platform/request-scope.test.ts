@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { currentTenant, DeadlineExceededError, RequestScope } from '../../src/platform/request-scope.ts';
 
 const LIMIT_MS = 5_000;
-/** A deadline is noticed so much later at most. */
-const NOTICED_WITHIN_MS = 25;
+/** The longest delay until a deadline is detected. */
+const DETECTED_WITHIN_MS = 25;
 
 const openScope = (limitMs = LIMIT_MS) => new RequestScope(limitMs, () => 'tenant');
 
@@ -20,19 +20,19 @@ describe('RequestScope', () => {
   });
 
   afterEach(() => {
-    // Scopes of one test must not be open in the next one.
+    // Scopes of one test must not remain open in the next one.
     vi.advanceTimersByTime(10 * LIMIT_MS);
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
   });
 
-  it('notices each deadline once, and none too early', () => {
+  it('detects each deadline once, and none too early', () => {
     const first = watch(openScope());
     vi.advanceTimersByTime(1_000);
     const second = watch(openScope());
-    vi.advanceTimersByTime(LIMIT_MS - 1_000 - NOTICED_WITHIN_MS);
+    vi.advanceTimersByTime(LIMIT_MS - 1_000 - DETECTED_WITHIN_MS);
     expect(first).toEqual([]);
-    vi.advanceTimersByTime(2 * NOTICED_WITHIN_MS);
+    vi.advanceTimersByTime(2 * DETECTED_WITHIN_MS);
     expect(first).toEqual([expect.any(DeadlineExceededError)]);
     expect(second).toEqual([]);
     vi.advanceTimersByTime(LIMIT_MS);
@@ -40,9 +40,9 @@ describe('RequestScope', () => {
     expect(second).toHaveLength(1);
   });
 
-  it('tells those who ask after the deadline at once', () => {
+  it('fails at once after the deadline', () => {
     const scope = openScope();
-    vi.advanceTimersByTime(LIMIT_MS + NOTICED_WITHIN_MS);
+    vi.advanceTimersByTime(LIMIT_MS + DETECTED_WITHIN_MS);
     expect(watch(scope)).toHaveLength(1);
     expect(scope.remainingMs).toBe(0);
     expect(() => scope.assertTime()).toThrow(DeadlineExceededError);
@@ -54,7 +54,7 @@ describe('RequestScope', () => {
     lifted.lift();
     const next = watch(openScope());
     lifted.lift();
-    vi.advanceTimersByTime(LIMIT_MS + NOTICED_WITHIN_MS);
+    vi.advanceTimersByTime(LIMIT_MS + DETECTED_WITHIN_MS);
     expect(errors).toEqual([]);
     expect(next).toHaveLength(1);
   });
@@ -84,7 +84,7 @@ describe('RequestScope', () => {
     await expect(waits[1]).rejects.toThrow('gone');
     expect(scope.remainingMs).toBe(LIMIT_MS);
     expect(errors).toEqual([]);
-    vi.advanceTimersByTime(LIMIT_MS + NOTICED_WITHIN_MS);
+    vi.advanceTimersByTime(LIMIT_MS + DETECTED_WITHIN_MS);
     expect(errors).toHaveLength(1);
   });
 
@@ -92,11 +92,11 @@ describe('RequestScope', () => {
     const scope = openScope();
     await expect(scope.race(Promise.resolve('done'))).resolves.toBe('done');
     const late = scope.race(new Promise(() => {}));
-    vi.advanceTimersByTime(LIMIT_MS + NOTICED_WITHIN_MS);
+    vi.advanceTimersByTime(LIMIT_MS + DETECTED_WITHIN_MS);
     await expect(late).rejects.toThrow(DeadlineExceededError);
   });
 
-  it('is that of the work that it runs, wherever that goes on', async () => {
+  it('belongs to the work that it runs, wherever that continues', async () => {
     const scope = openScope();
     expect(currentTenant('own')).toBe('own');
     await scope.run(async () => {

@@ -13,12 +13,12 @@ const file = join(folder, 'certificate.pem');
 const contents = randomBytes(8);
 await writeFile(file, contents);
 
-/** Every parameter of libpq 18, and what others write into such addresses: a value that is honored, or none. */
+/** Every parameter of libpq 18 and those that other libraries use: a value that is applied, or undefined. */
 const PARAMETERS: Readonly<Record<string, string | undefined>> = {
   host: 'other.example',
   port: '5433',
   dbname: 'other',
-  user: 'somebody',
+  user: 'someone',
   password: 'swordfish',
   application_name: 'mine',
   fallback_application_name: 'mine',
@@ -68,7 +68,7 @@ const PARAMETERS: Readonly<Record<string, string | undefined>> = {
   oauth_client_id: undefined,
   oauth_client_secret: undefined,
   oauth_scope: undefined,
-  // Of pg, which would let them replace what it is told besides.
+  // pg would let these override its options.
   statement_timeout: undefined,
   query_timeout: undefined,
   idle_in_transaction_session_timeout: undefined,
@@ -77,7 +77,7 @@ const PARAMETERS: Readonly<Record<string, string | undefined>> = {
   encoding: undefined,
   uselibpqcompat: undefined,
   enableChannelBinding: undefined,
-  // Of others.
+  // Those of other libraries.
   pgbouncer: undefined,
   schema: undefined,
   constructor: undefined,
@@ -96,7 +96,7 @@ function refusalOf(text: string): string {
   throw new Error(`${text} is not refused`);
 }
 
-describe('each parameter is honored, or refused by its name', () => {
+describe('each parameter is applied, or refused by name', () => {
   test.each(Object.entries(PARAMETERS))('%s', (name, value) => {
     const text = `${BASE}?${new URLSearchParams({ [name]: value ?? '1' })}`;
     if (value === undefined) expect(refusalOf(text)).toContain(` ${name} `);
@@ -140,7 +140,7 @@ test.each([
   expect(parse(text)).not.toHaveProperty('connectionString');
 });
 
-test('channel_binding=require says what to set instead, since pg cannot insist', () => {
+test('channel_binding=require is refused with an alternative, because pg cannot enforce it', () => {
   expect(parse(`${BASE}?channel_binding=prefer`)).toMatchObject({ enableChannelBinding: true });
   expect(parse(`${BASE}?channel_binding=disable`)).toMatchObject({ enableChannelBinding: false });
   expect(refusalOf(`${BASE}?sslmode=require&channel_binding=require`)).toContain('set it to prefer');
@@ -161,15 +161,15 @@ test.each([
   'postgresql://me:hunter2@ho st/x',
   'postgresql://me:%ff@db/x',
   'hunter2',
-  // Passwords that are not percent-encoded: what is left of them must not be taken for something that is shown.
+  // Passwords that are not percent-encoded: no part of them may appear in the error.
   'postgresql://me:1/hunter2@db.example/x',
   'postgresql://me:1#hunter2@db.example/x',
   'postgresql://me:1?hunter2=@db.example/x',
-])('no address: %s', (text) => {
+])('not an address: %s', (text) => {
   refusalOf(text);
 });
 
-describe('sslmode decides what is looked at', () => {
+describe('sslmode decides what is verified', () => {
   test.each([
     ['disable', false],
     ['require', {}],
@@ -179,13 +179,13 @@ describe('sslmode decides what is looked at', () => {
     expect(parse(`${BASE}?sslmode=${mode}`).ssl).toEqual(ssl);
   });
 
-  test('verify-ca does not look at the name', () => {
+  test('verify-ca does not check the name', () => {
     const { ssl } = parse(`${BASE}?sslmode=verify-ca&sslrootcert=${file}`);
     expect(ssl).toMatchObject({ ca: contents });
     expect((ssl as { checkServerIdentity(): unknown }).checkServerIdentity()).toBeUndefined();
   });
 
-  test('the environment, where nothing is said', () => {
+  test('without a parameter, the environment decides', () => {
     expect(parse(BASE)).not.toHaveProperty('ssl');
   });
 });

@@ -6,7 +6,7 @@ import { StartupError } from '../../../src/platform/startup-error.ts';
 const SECOND = 1000;
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 
-/** A database, a machine and its timer, as the test has them. */
+/** A simulated database, machine and timer. */
 async function openWorld({ machineAhead = 0, respondsAfter = 0, away = false } = {}) {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const world = { elapsed: 0, databaseAhead: 0, machineAhead, away };
@@ -52,7 +52,7 @@ describe('the time is the database’s', () => {
     expect(at(clock)).toBe(3 * SECOND);
   });
 
-  test('carried on by the timer while the database is away, whatever the machine’s clock does', async () => {
+  test('continued by the timer while the database is unavailable, unaffected by the machine’s clock', async () => {
     const { clock, world, pass } = await openWorld();
     world.away = true;
     world.machineAhead = -3600 * SECOND;
@@ -61,7 +61,7 @@ describe('the time is the database’s', () => {
     expect(clock.skewMs()).toBe(-3600 * SECOND);
   });
 
-  test('looked at again after 10 s, and at once when the machine’s clock leaps', async () => {
+  test('queried again after 10 s, and at once when the machine’s clock jumps', async () => {
     const { clock, world, pass } = await openWorld();
     world.databaseAhead = 30 * SECOND;
     await pass(SECOND);
@@ -74,7 +74,7 @@ describe('the time is the database’s', () => {
     expect(at(clock)).toBe(53 * SECOND);
   });
 
-  test('never a little back, and what the way explains is no difference', async () => {
+  test('never slightly set back, and a difference within the round trip is ignored', async () => {
     const { clock, world, pass } = await openWorld({ respondsAfter: 40 });
     const before = at(clock);
     world.databaseAhead = -15;
@@ -92,7 +92,7 @@ describe('the time is the database’s', () => {
   });
 });
 
-test('a difference of more than 5 s is logged once, and its end', async () => {
+test('a difference of more than 5 s and its end are logged once each', async () => {
   const { world, pass, lines } = await openWorld({ machineAhead: 4 * SECOND });
   expect(lines).toEqual([]);
   world.machineAhead = 300 * SECOND;
@@ -104,6 +104,6 @@ test('a difference of more than 5 s is logged once, and its end', async () => {
   expect(lines).toHaveLength(2);
 });
 
-test('a start that gets no answer fails in one line', async () => {
+test('a start without a response fails in one line', async () => {
   await expect(openWorld({ away: true })).rejects.toThrow(StartupError);
 });

@@ -48,7 +48,7 @@ describe('the account of the server', () => {
     return file;
   };
 
-  it.runIf(root)('is nobody, or another that is not root, or the owner of the database', () => {
+  it.runIf(root)('is `nobody`, another one that is not root, or the owner of the database', () => {
     const folder = newFolder();
     const missing = join(folder, 'postgres');
     const both = passwd('root:x:0:0::/:/bin/sh\ndaemon:x:1:2::/:\nnobody:x:65534:65533::/:\n');
@@ -130,7 +130,7 @@ describe('the embedded database', () => {
       process.kill(before, signal);
       await eventually(async () => {
         await database.ping();
-        // A connection of the old server may live on for a moment.
+        // A connection of the old server may remain for a moment.
         expect(serverProcesses(dataDir)[0]).not.toBe(before);
       }, 20_000);
       await database.pool.query('SELECT pg_sleep(0)');

@@ -9,7 +9,7 @@ import { connectTo, createTestDatabase } from '../../support/database.ts';
 const databaseUrl = await createTestDatabase();
 const { host, port, user } = inject('postgres');
 
-/** Listens through a port that leads to the database. */
+/** Listens through a proxy of the database. */
 async function listening(through: number) {
   const database = new URL(databaseUrl).pathname.slice(1);
   const heard: string[] = [];
@@ -20,7 +20,7 @@ async function listening(through: number) {
   return { listener, heard };
 }
 
-test('what is notified is heard, and every channel once more when the connection was lost', async () => {
+test('notifications arrive, and one for every channel after the connection was lost', async () => {
   const proxy = await DatabaseProxy.open(join(host, `.s.PGSQL.${port}`));
   onTestFinished(() => proxy.close());
   const { heard } = await listening(proxy.port);
@@ -33,8 +33,8 @@ test('what is notified is heard, and every channel once more when the connection
   await expect.poll(() => heard.length).toBe(4);
 });
 
-test('closing waits for no database that hangs', async () => {
-  // As a stopped process does, it does not even end a connection that was ended.
+test('closing does not wait for a database that hangs', async () => {
+  // Like a stopped process, it does not even end its side of a closed connection.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const upstream = connect(join(host, `.s.PGSQL.${port}`));
     socket.on('data', (bytes) => upstream.write(bytes)).on('error', () => {});

@@ -8,13 +8,13 @@ const logger = pino({ enabled: false });
 const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
 let database: Database;
-let goOn = (): void => {};
+let resume = (): void => {};
 
-/** The promise is 2 to 3 s: here others share the machine, and what hangs would hang for ever. */
+/** The limit is 2 to 3 s, but other tests share the machine, and a real hang would never end. */
 const FAILS_WITHIN_MS = 15_000;
 
 function hang(): void {
-  goOn = stopServer(dataDir);
+  resume = stopServer(dataDir);
 }
 
 async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
@@ -32,7 +32,7 @@ async function failsAsUnavailable(work: () => Promise<unknown>): Promise<number>
   return performance.now() - began;
 }
 
-/** Both ways of asking have connections, and an opinion of the database, of their own. */
+/** Both interfaces have their own connections, and detect a lost database separately. */
 const respondsAgain = () =>
   eventually(async () => {
     await database.ping();
@@ -42,14 +42,14 @@ const respondsAgain = () =>
 beforeAll(async () => {
   database = await openDatabase({ dataDir, logger, maxConnections: 4, settings: { fsync: 'off' } });
 });
-afterEach(() => goOn());
+afterEach(() => resume());
 afterAll(async () => {
   await database.close();
   remove(folder);
 });
 
 describe('a database that hangs', () => {
-  it('fails every way of asking in time, then at once, and answers when it is back', async () => {
+  it('fails on both interfaces in time, then at once, and responds when it is back', async () => {
     await Promise.all([1, 2, 3, 4].map(() => database.pool.query('SELECT pg_sleep(0.05)')));
     const transaction = await database.knex.transaction();
     await transaction.raw('SELECT 1');
@@ -67,14 +67,14 @@ describe('a database that hangs', () => {
       ...Array.from({ length: 20 }, () => failsAsUnavailable(() => database.ping())),
     ]);
     expect(Math.max(...times)).toBeLessThan(FAILS_WITHIN_MS);
-    // The next one waits for a second opinion; after that nobody waits, or each of these would wait for seconds.
+    // The next call waits for a second probe. Later calls do not wait, or each would take seconds.
     expect(await failsAsUnavailable(() => database.ping())).toBeLessThan(FAILS_WITHIN_MS);
     const later: number[] = [];
     for (let n = 0; n < 5; n += 1) later.push(await failsAsUnavailable(() => database.ping()));
     expect(Math.min(...later)).toBeLessThan(500);
     await transaction.rollback().catch(() => {});
 
-    goOn();
+    resume();
     await respondsAgain();
     const { rows } = await database.pool.query('SELECT $1::int AS response', [42]);
     expect(rows).toEqual([{ response: 42 }]);
@@ -86,17 +86,19 @@ describe('a database that hangs', () => {
       Array.from({ length: 8 }, () => failsAsUnavailable(() => database.knex.raw('SELECT 1'))),
     );
     expect(Math.max(...times)).toBeLessThan(FAILS_WITHIN_MS);
-    goOn();
+    resume();
     await respondsAgain();
   });
 });
 
 describe('a database that drops connections', () => {
-  it('fails what was running and goes on', async () => {
+  it('fails what was running and continues', async () => {
     const END =
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
+      "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
     const SLEEPING =
-      "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep(10)%' AND pid <> pg_backend_pid()";
+      "SELECT 1 FROM pg_stat_activity WHERE state = 'active' " +
+      "AND query LIKE 'SELECT pg_sleep(10)%' AND pid <> pg_backend_pid()";
     const transaction = await database.knex.transaction();
     await transaction.raw('SELECT 1');
     await database.withStatementTimeout(0, ({ pool }) => pool.query(END));
@@ -131,7 +133,7 @@ describe('a database that drops connections', () => {
     await database.withStatementTimeout(0, ({ knex }) => knex.raw('SELECT pg_sleep(2.3)'));
   });
 
-  it('never hands on a transaction that was left open', async () => {
+  it('never passes an open transaction to the next caller', async () => {
     const client = await database.pool.connect();
     await client.query('BEGIN');
     client.release();

@@ -21,7 +21,7 @@ test('there is a PgBouncer to test with', () => {
 });
 
 describe('in session mode', { timeout: 60_000 }, () => {
-  test('everything works without a word to PgBouncer, and sessions keep their settings', async () => {
+  test('everything works without further settings, and sessions keep theirs', async () => {
     const direct = await createTestDatabase();
     const databaseUrl = await startPgbouncer(direct, { pool_mode: 'session' }, atFileEnd);
     const { api, database } = await startTestService({ DATABASE_URL: databaseUrl });
@@ -51,12 +51,12 @@ describe('in transaction mode', { timeout: 60_000 }, () => {
   const open = (directUrl?: string) => openDatabase({ databaseUrl: pooled, directUrl, dataDir, logger });
   const detect = (url: string) => detectPooler(() => new pg.Client({ connectionString: url }));
 
-  test('it is noticed', async () => {
+  test('it is detected', async () => {
     expect(await detect(pooled)).toEqual({ shares: 'transactions', preparesStatements: prepares });
     expect(await detect(direct)).toMatchObject({ shares: 'none' });
   });
 
-  test('it is noticed too when it gives its connections in turn', async () => {
+  test('it is also detected if it assigns its connections in rotation', async () => {
     const url = await startPgbouncer(direct, { pool_mode: 'transaction', server_round_robin: 1 }, atFileEnd);
     for (let round = 0; round < 3; round += 1) expect((await detect(url)).shares).toBe('transactions');
   });

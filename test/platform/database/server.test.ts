@@ -14,7 +14,7 @@ import { startTestService } from '../../support/service.ts';
 const dataDir = await temporaryFolder(atFileEnd);
 const logger = createLogger('silent');
 
-/** The settings of a session as the service gets it, of both pools and of the patient one. */
+/** The settings of the service's sessions: of both pools, and of the one without a statement timeout. */
 async function settingsOf(databaseUrl: string, names: readonly string[]) {
   const database = await openDatabase({ databaseUrl, dataDir, logger });
   const columns = names.map((name) => `current_setting('${name}') as "${name}"`).join(', ');
@@ -32,7 +32,7 @@ async function settingsOf(databaseUrl: string, names: readonly string[]) {
   }
 }
 
-describe('what the sessions of a node rely on is set, whatever the address, the account or the database says', () => {
+describe('sessions have the settings that a node relies on, even if others are set', () => {
   const FORMS = {
     TimeZone: 'UTC',
     DateStyle: 'ISO, MDY',
@@ -52,12 +52,13 @@ describe('what the sessions of a node rely on is set, whatever the address, the 
   test('by the address', async () => {
     const url = await createEmptyDatabase(atFileEnd);
     const options =
-      '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c bytea_output=escape -c statement_timeout=0 -c search_path=pg_catalog';
+      '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c bytea_output=escape ' +
+      '-c statement_timeout=0 -c search_path=pg_catalog';
     const [pool, knex, patient] = await settingsOf(`${url}&${new URLSearchParams({ options })}`, [
       ...names,
       'search_path',
     ]);
-    // What we do not rely on is the operator's.
+    // The operator decides about the settings that we do not rely on.
     for (const each of [pool, knex]) expect(each).toEqual({ ...FORMS, ...LIMITS, search_path: 'pg_catalog' });
     expect(patient).toMatchObject({
       ...FORMS,
@@ -66,7 +67,7 @@ describe('what the sessions of a node rely on is set, whatever the address, the 
     });
   });
 
-  test('so a fresh token is good under an address that asks for other times', async () => {
+  test('so a new token is valid if the address sets another time zone', async () => {
     const options = '-c TimeZone=Asia/Tokyo -c DateStyle=German';
     const url = `${await createTestDatabase()}&${new URLSearchParams({ options })}`;
     const { api } = await startTestService({ DATABASE_URL: url });
@@ -105,7 +106,7 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
     return stderr;
   }
 
-  test('one that takes no writes, and every program says so', async () => {
+  test('a read-only one, by every program', async () => {
     const url = await createEmptyDatabase(atFileEnd);
     const name = new URL(url).pathname.slice(1);
     await (await connectTo(url)).query(`alter database ${name} set default_transaction_read_only = on`);
@@ -135,7 +136,7 @@ describe('a database that cannot serve is refused in one line', { timeout: 90_00
     }
   });
 
-  test('one that takes none by the address', async () => {
+  test('one that the address makes read-only', async () => {
     const url = await createEmptyDatabase(atFileEnd);
     const options = '-c default_transaction_read_only=on';
     expect(await refusalOf(`${url}&${new URLSearchParams({ options })}`)).toMatch(/is read-only/);

@@ -9,7 +9,7 @@ import { createLogger } from '../../../src/platform/logger.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 
 const MOST_CONNECTIONS = 10;
-/** What is left behind may be as many again, beside those that look after the rest. */
+/** Abandoned sessions may be as many again, in addition to those that terminate them. */
 const MOST_SESSIONS = 2 * MOST_CONNECTIONS + 2;
 const ATTEMPTS_MS = 9_000;
 
@@ -40,7 +40,7 @@ async function sessions(): Promise<number> {
   return row!.count;
 }
 
-// A backend can look whether its client is still there on some platforms only: without that they are counted and ended.
+// Only on some platforms can a backend check its client. On the others, abandoned sessions are counted and terminated.
 test.each([['1s'], ['0']])(
   'commits that wait for a lost standby leave a bounded number of sessions behind (checked every %s)',
   { timeout: 60_000 },

@@ -34,9 +34,10 @@ const failure = (work: Promise<unknown>) =>
   );
 
 describe('values', () => {
-  it('are JavaScript values on both ways of asking', async () => {
-    const sql =
-      "SELECT 9007199254740991::bigint AS big, ARRAY[1,NULL]::bigint[] AS bigs, '2026-01-02 03:04:05.678+00'::timestamptz AS moment, 'infinity'::timestamptz AS never, ARRAY['-infinity'::timestamptz] AS ever";
+  it('are JavaScript values on both interfaces', async () => {
+    const sql = `SELECT 9007199254740991::bigint AS big, ARRAY[1,NULL]::bigint[] AS bigs,
+      '2026-01-02 03:04:05.678+00'::timestamptz AS moment,
+      'infinity'::timestamptz AS never, ARRAY['-infinity'::timestamptz] AS ever`;
     const expected = {
       big: Number.MAX_SAFE_INTEGER,
       bigs: [1, null],
@@ -55,7 +56,7 @@ describe('values', () => {
 });
 
 describe('errors', () => {
-  it('tell a second equal row', async () => {
+  it('identify a duplicate row', async () => {
     await database.knex('thing').insert({ id: 1, name: 'a' });
     const error = await failure(database.knex('thing').insert({ id: 2, name: 'a' }));
     expect(isUniqueViolation(error)).toBe(true);
@@ -68,7 +69,7 @@ describe('errors', () => {
     ['NUL', { name: 'a\0b' }],
     ['2^31', { id: 2 ** 31 }],
     ['NaN', { id: Number.NaN }],
-  ])('tell a value that cannot be stored: %s', async (_name, row) => {
+  ])('identify a value that cannot be stored: %s', async (_name, row) => {
     const error = await failure(database.knex('thing').insert({ id: 3, ...row }));
     expect(isUnstorableInput(error)).toBe(true);
     expect(isUnavailable(error)).toBe(false);
@@ -80,7 +81,7 @@ describe('errors', () => {
     expect(isUnavailable(error)).toBe(false);
   });
 
-  it('tell a lost database, also from inside other errors', () => {
+  it('identify a lost database, even within other errors', () => {
     const refused = Object.assign(new Error(''), { code: 'ECONNREFUSED' });
     expect(isUnavailable(new AggregateError([refused]))).toBe(true);
     expect(isUnavailable(new Error('outer', { cause: refused }))).toBe(true);

@@ -77,7 +77,7 @@ describe('what is shown', () => {
     expect(html.replaceAll('\u00a0', '&nbsp;')).toContain(text);
   });
 
-  test('each field says what it is for, to people and to browsers', async () => {
+  test('each field has a label for people and a purpose for browsers', async () => {
     const html = await (await get(`/pay/${await opened()}`)).text();
     for (const [name, autocomplete] of [
       ['name', 'cc-name'],
@@ -92,7 +92,7 @@ describe('what is shown', () => {
     }
   });
 
-  test('hostile names, mails and addresses are nothing but text', async () => {
+  test('hostile names, mail addresses and URLs are shown as text', async () => {
     const hostile = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`;
     const url = `https://shop.example.com/?a="><script>alert(3)</script>&b='x'`;
     const customer = { reference: 'dev', email: `${hostile}@example.com`, customerRef: null };
@@ -110,7 +110,7 @@ describe('what is shown', () => {
       const html = await page.text();
       expect(html).toContain(page.url.includes('/pay/') ? '</html>' : '');
       expect(html).not.toMatch(/<script|<img/);
-      // What stands in quotes ends where it should.
+      // Quoted values contain no markup.
       for (const [, value] of html.matchAll(/(?:value|href|action)="([^"]*)"/g)) {
         expect(value).not.toMatch(/[<>]/);
       }
@@ -119,7 +119,7 @@ describe('what is shown', () => {
 });
 
 describe('headers', () => {
-  test('nothing runs, nothing is kept, nobody is told of the address', async () => {
+  test('forbid scripts, caching and referrers', async () => {
     const sessionRef = await opened();
     const responses = [
       await get(`/pay/${sessionRef}`),
@@ -143,7 +143,7 @@ describe('headers', () => {
     }
   });
 
-  test('other methods are told which ones there are', async () => {
+  test('a refused method lists the allowed ones', async () => {
     const path = `/pay/${await opened()}`;
     const allowed = async (method: string, to: string) => {
       const refusal = await fetch(base + to, { method });
@@ -155,7 +155,7 @@ describe('headers', () => {
     expect((await fetch(base + path, { method: 'HEAD' })).status).toBe(200);
   });
 
-  test('without a test processor there is no such page', async () => {
+  test('without a test processor the page does not exist', async () => {
     const without = await serve(undefined);
     const sessionRef = await opened();
     expect((await fetch(`${without}/pay/${sessionRef}`)).status).toBe(404);
@@ -220,7 +220,7 @@ describe('a form', () => {
     ['approve', 303, 'paid'],
     ['decline', 422, 'open'],
     ['', 422, 'open'],
-  ])('leads to the bank, where the payer answers %j', async (decision, status, state) => {
+  ])('leads to the bank, where the payer chooses %j', async (decision, status, state) => {
     const sessionRef = await opened();
     const refusal = await post(`/pay/${sessionRef}`, form(CARDS.authenticates));
     expect(refusal.headers.get('location')).toBe(`/pay/${sessionRef}/bank`);
@@ -262,7 +262,7 @@ describe('a form', () => {
   });
 });
 
-describe('a form of another site', () => {
+describe('a form from another site', () => {
   const own = new URL(base);
 
   test.each([
@@ -300,8 +300,8 @@ describe('a form of another site', () => {
   });
 });
 
-describe('what comes later', () => {
-  test('a payment that the bank is at, one that failed, and a page that has expired', async () => {
+describe('afterwards', () => {
+  test('a pending payment, a failed payment and an expired page are shown', async () => {
     const late = await opened();
     const [paid, failed] = [await buy(pro, CARDS.delayed), await buy(pro, CARDS.delayedFailure)];
     const read = async (sessionRef: string) => {
@@ -318,7 +318,7 @@ describe('what comes later', () => {
     expect(await stateOf(late)).toBe('expired');
   });
 
-  test('a dispute and its end, by the tools of a test', async () => {
+  test('the test tools open and close a dispute', async () => {
     const { sessionRef, paymentRef } = await buy();
     const another = await buy();
     const use = (tool: string) => post(`/pay/${sessionRef}/tools`, { tool });
@@ -352,7 +352,7 @@ describe('what comes later', () => {
     expect(foreign.status).toBe(403);
   });
 
-  test('renewals are listed, and can be let fail', async () => {
+  test('renewals are listed and can be made to fail', async () => {
     const { sessionRef, subscriptionRef } = await buy(monthly);
     await processor.refund((await processor.page.receipt(sessionRef))!.payments[0]!.paymentRef, 990, 'part');
     clock.advance(31 * 86_400_000);

@@ -21,7 +21,7 @@ describe('amounts at Stripe', () => {
     expect(fromStripe(there, currency)).toBe(here);
   });
 
-  test('every currency comes back as it went, and is as much money there', () => {
+  test('every currency converts back exactly, to the same value', () => {
     const hundredths = (currency: string) => toStripe(10_000, currency) / fromMinor(10_000, currency);
     for (const currency of Intl.supportedValuesOf('currency')) {
       expect(fromStripe(toStripe(10_000, currency), currency)).toBe(10_000);
@@ -31,7 +31,7 @@ describe('amounts at Stripe', () => {
     expect(whole.join(' ')).toBe('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF');
   });
 
-  test('what Stripe cannot hold is refused', () => {
+  test('an amount that Stripe cannot represent is refused', () => {
     expect(() => toStripe(1_255, 'LYD')).toThrow(PaymentsError);
     // Stripe's documents: the last digit of thousandths must be 0.
     for (const currency of ['BHD', 'JOD', 'KWD', 'OMR', 'TND']) {
@@ -42,7 +42,7 @@ describe('amounts at Stripe', () => {
     expect(() => toStripe(Number.MAX_SAFE_INTEGER, 'ISK')).toThrow(PaymentsError);
   });
 
-  test('what Stripe computed by the day is rounded', () => {
+  test('a prorated amount of Stripe is rounded', () => {
     expect(fromStripe(633_348, 'HUF')).toBe(6_333);
   });
 });

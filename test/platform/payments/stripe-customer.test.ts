@@ -15,7 +15,7 @@ const MISSING = {
   },
 };
 
-test('a customer whom the account does not have buys as a new one', async () => {
+test('a customer that the account does not have buys as a new one', async () => {
   const forms: URLSearchParams[] = [];
   const keys: unknown[] = [];
   const server = createServer(async (request, response) => {

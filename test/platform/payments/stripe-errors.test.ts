@@ -9,7 +9,7 @@ import { TestClock } from '../../support/clock.ts';
 
 const KEY = 'sk_test_topsecret';
 
-/** Stripe, which answers everything in the same way. */
+/** A Stripe that returns the same response to every request. */
 async function stripeThatReturns(
   status: number,
   body: unknown,
@@ -17,7 +17,7 @@ async function stripeThatReturns(
 ): Promise<PaymentProcessor> {
   const server = createServer((request, response) => {
     request.resume();
-    // Nothing is tried again: waiting for that is the package's affair.
+    // Without retries, whose delays would slow the tests down.
     response.writeHead(status, { 'content-type': 'application/json', 'stripe-should-retry': 'false' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }).listen(0, '127.0.0.1');
@@ -37,9 +37,9 @@ const failure = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-const request = { key: 'a', token: 'spt_1', amount: '250', currency: 'USD', description: 'A licence' };
+const request = { key: 'a', token: 'spt_1', amount: '250', currency: 'USD', description: 'A license' };
 
-describe('what Stripe answers', () => {
+describe('an error response', () => {
   test.each([
     [400, { type: 'invalid_request_error', param: 'expires_at', message: 'No.' }, 'invalid'],
     [400, { type: 'idempotency_error', message: 'No.' }, 'invalid'],
@@ -50,7 +50,7 @@ describe('what Stripe answers', () => {
     [400, { type: 'invalid_request_error', code: 'charge_already_refunded', message: 'No.' }, 'declined'],
     [404, { type: 'invalid_request_error', code: 'resource_missing', message: 'No.' }, 'not_found'],
     [404, { type: 'invalid_request_error', message: 'Unrecognized request URL.' }, 'not_found'],
-  ])('%i %o is refused as it should be, without the key', async (status, error, fault) => {
+  ])('%i %o has the right fault and does not reveal the key', async (status, error, fault) => {
     const payments = await stripeThatReturns(status, { error });
     const thrown = await failure(payments.setCancellation('sub_1', true));
     expect(thrown).toMatchObject({ name: 'PaymentsError', fault });
@@ -70,7 +70,7 @@ describe('what Stripe answers', () => {
     expect(inspect(thrown, { depth: 10 })).not.toContain('topsecret');
   });
 
-  test('says what is wrong', async () => {
+  test('is described in the message', async () => {
     const error = { type: 'invalid_request_error', param: 'expires_at', message: 'It must be later.' };
     const payments = await stripeThatReturns(400, { error });
     const { message } = await failure(payments.setCancellation('sub_1', true));
@@ -89,13 +89,13 @@ describe('a machine payment', () => {
     },
   );
 
-  test('whose token Stripe does not take is declined', async () => {
+  test('whose token Stripe does not accept is declined', async () => {
     const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such token.' };
     const payments = await stripeThatReturns(400, { error }, 'profile_1');
     expect(await failure(payments.charge(request))).toMatchObject({ fault: 'declined' });
   });
 
-  test('that cannot be one', async () => {
+  test('that is not valid is refused', async () => {
     const ok = { id: 'pi_1', status: 'succeeded', created: 1 };
     const payments = await stripeThatReturns(200, ok, 'profile_1');
     expect(await payments.charge(request)).toEqual({ paymentRef: 'pi_1', paidAt: new Date(1000) });
@@ -111,7 +111,7 @@ describe('a refund', () => {
     expect(await failure(payments.refund('pi_1', undefined, 'a'))).toMatchObject({ fault: 'declined' });
   });
 
-  test('that the bank takes its time for is on its way', async () => {
+  test('that is pending at the bank succeeds', async () => {
     const payments = await stripeThatReturns(200, { id: 're_1', status: 'pending' });
     await payments.refund('pi_1', undefined, 'a');
   });

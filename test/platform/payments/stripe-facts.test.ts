@@ -91,13 +91,13 @@ describe('a session', () => {
     expect(checkoutFact(session(changes))).toMatchObject({ state, reference: 'chk_1' });
   });
 
-  test('of somebody else, or without an amount, tells nothing', () => {
+  test('of another service, or without an amount, is ignored', () => {
     expect(checkoutFact(session({ metadata: {} }))).toBeUndefined();
     expect(checkoutFact(session({ metadata: null }))).toBeUndefined();
     expect(checkoutFact(session({ amount_total: null, currency: null }))).toBeUndefined();
   });
 
-  test('of nothing but a credit has no payment', () => {
+  test('that a credit covers has no payment', () => {
     const fact = checkoutFact(
       session({ amount_total: 0, payment_status: 'no_payment_required', payment_intent: null }),
     );
@@ -145,20 +145,20 @@ describe('an invoice', () => {
     [0, null, 0],
     [0, -500, 0],
   ])(
-    'tells what a credit covers: of a balance from %s to %s, %s',
+    'has what a credit covers: of a balance from %s to %s, %s',
     (starting_balance, ending_balance, credit) => {
       const fact = invoiceFact(invoice({ starting_balance, ending_balance }), 'paid', [], 'chk_1');
       expect(fact).toMatchObject({ creditMinor: credit });
     },
   );
 
-  test('of no subscription tells nothing', () => {
+  test('without a subscription is ignored', () => {
     expect(invoiceFact(invoice({ parent: null }), 'paid', [], 'chk_1')).toBeUndefined();
     const quote = { subscription_details: null, quote_details: { quote: 'qt_1' } };
     expect(invoiceFact(invoice({ parent: quote }), 'paid', [], 'chk_1')).toBeUndefined();
   });
 
-  test('has the payment that went through; of a failed one that which is tried', () => {
+  test('has the payment that succeeded, or the current attempt if it failed', () => {
     const payments = [
       payment('canceled', 'pi_1', true),
       payment('open', 'pi_2'),
@@ -172,19 +172,19 @@ describe('an invoice', () => {
     expect(of([payment('paid', undefined)])).toBeNull();
   });
 
-  test('that failed tells what could not be taken', () => {
+  test('that failed has the amount that could not be charged', () => {
     const failed = invoice({ amount_paid: 0, status: 'open' });
     expect(invoiceFact(failed, 'failed', [], 'chk_1')).toMatchObject({ amountMinor: 4_990 });
   });
 
-  test('is for the time that its lines pay in advance', () => {
+  test('is for the period that its lines pay in advance', () => {
     const period = (...periods: [number, number][]) => {
       const lines = { data: periods.map(([start, end]) => ({ period: { start, end } })) };
       const { periodStart, periodEnd } = invoiceFact(invoice({ lines }), 'paid', [], 'chk_1')!;
       return [periodStart.getTime() / 1000, periodEnd.getTime() / 1000];
     };
     expect(period([START, END])).toEqual([START, END]);
-    // A change in the middle: what is left of the old product is credited, the new one costs from now on.
+    // A change in the middle: the rest of the old product is credited, and the new one starts.
     expect(period([START + 99, END], [START + 99, END + 335 * 86_400])).toEqual([
       START + 99,
       END + 335 * 86_400,
@@ -221,7 +221,7 @@ describe('a subscription', () => {
     expect(subscriptionFact(subscription({ status }), asOf)).toMatchObject({ state, asOf });
   });
 
-  test('pays for the product of its price, else for that of its metadata', () => {
+  test('pays for the product of its price, or the one in its metadata', () => {
     expect(subscriptionFact(subscription(), asOf)?.productId).toBe('plan_1');
     const other = { data: [item({ product: 'prod_other' })] };
     expect(subscriptionFact(subscription({ items: other }), asOf)?.productId).toBe('plan_0');
@@ -229,13 +229,13 @@ describe('a subscription', () => {
     expect(subscriptionFact(subscription({ items: other, metadata }), asOf)).toBeUndefined();
   });
 
-  test('of somebody else, of nothing, or of a state that nobody knows tells nothing', () => {
+  test('of another service, without items, or in an unknown state is ignored', () => {
     expect(subscriptionFact(subscription({ metadata: { product_id: 'plan_1' } }), asOf)).toBeUndefined();
     expect(subscriptionFact(subscription({ items: { data: [] } }), asOf)).toBeUndefined();
     expect(subscriptionFact(subscription({ status: 'hibernating' }), asOf)).toBeUndefined();
   });
 
-  test('ends with its period in either way of saying so', () => {
+  test('ends with its period, whichever member says so', () => {
     const ends = (changes: object) => subscriptionFact(subscription(changes), asOf)?.cancelAtPeriodEnd;
     expect(ends({})).toBe(false);
     expect(ends({ cancel_at_period_end: true })).toBe(true);
@@ -243,7 +243,7 @@ describe('a subscription', () => {
     expect(ends({ cancel_at: END + 86_400 })).toBe(false);
   });
 
-  test('costs nothing, or krónur', () => {
+  test('is free, or in krónur', () => {
     const amount = (changes: object) => {
       const items = { data: [item(changes)] };
       return subscriptionFact(subscription({ items }), asOf)?.amountMinor;
@@ -290,18 +290,18 @@ describe('a dispute', () => {
     expect(disputeFact(dispute(status), asOf)).toMatchObject({ paymentRef: 'pi_1', state, asOf });
   });
 
-  test('whose money is back is won, whatever else is said of it', () => {
+  test('whose money was returned is won, regardless of its status', () => {
     expect(disputeFact(dispute('under_review'), asOf, true)?.state).toBe('won');
   });
 
   test.each(['warning_needs_response', 'warning_under_review', 'warning_closed', 'prevented'])(
-    'that is %s has taken no money',
+    'that is %s is ignored because it moves no money',
     (status) => {
       expect(disputeFact(dispute(status), asOf)).toBeUndefined();
     },
   );
 
-  test('of no payment tells nothing', () => {
+  test('without a payment is ignored', () => {
     expect(disputeFact(dispute('lost', null), asOf)).toBeUndefined();
   });
 });

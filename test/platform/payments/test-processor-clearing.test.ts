@@ -2,18 +2,18 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { CARDS, openTestShop, refused } from './support/test-shop.ts';
 
-const { clock, knex, processor, open, order, buy, told } = await openTestShop();
+const { clock, knex, processor, open, order, buy, newFacts } = await openTestShop();
 
 const days = (count: number) => clock.advance(count * DAY);
 const { page, clearExpired, lookUpCheckout } = processor;
 
-/** Checkouts of each way to end. */
+/** A checkout in each final state. */
 async function ended() {
   const expired = (await processor.openCheckout(order())).sessionRef;
   const failed = (await buy(undefined, CARDS.delayedFailure)).sessionRef;
   const paid = await buy();
   days(1);
-  await told();
+  await newFacts();
   expect((await page.view(expired))!.state).toBe('expired');
   expect((await page.view(failed))!.state).toBe('failed');
   return { expired, failed, paid };
@@ -21,12 +21,12 @@ async function ended() {
 
 beforeEach(async () => {
   days(100);
-  await told();
+  await newFacts();
   while ((await clearExpired()) > 0);
 });
 
 describe('checkouts that were not paid', () => {
-  test('are kept for 90 days after they could be used, and then cleared', async () => {
+  test('are cleared 90 days after they expired', async () => {
     const { expired, failed } = await ended();
     days(89);
     expect(await clearExpired()).toBe(0);
@@ -40,7 +40,7 @@ describe('checkouts that were not paid', () => {
     expect(await clearExpired()).toBe(0);
   });
 
-  test('are cleared once, by however many nodes', async () => {
+  test('are cleared once by several nodes', async () => {
     await ended();
     days(100);
     const cleared = await Promise.all([processor, open(), open()].map((each) => each.clearExpired()));
@@ -49,7 +49,7 @@ describe('checkouts that were not paid', () => {
 });
 
 describe('never cleared', () => {
-  test('is what was paid, with its receipt', async () => {
+  test('is a paid checkout with its receipt', async () => {
     const { paid } = await ended();
     const receipt = await page.receipt(paid.sessionRef);
     days(1_000);
@@ -59,7 +59,7 @@ describe('never cleared', () => {
     expect(await lookUpCheckout(paid.sessionRef)).toMatchObject([{ state: 'paid' }]);
   });
 
-  test('is one of which nobody was told yet how it ended', async () => {
+  test('is a checkout whose end was not reported yet', async () => {
     const { sessionRef } = await processor.openCheckout(order());
     days(1_000);
     expect(await clearExpired()).toBe(0);

@@ -3,9 +3,9 @@ import { SECOND } from '../../support/clock.ts';
 import { CARDS, form, last, monthly, openTestShop, pro } from './support/test-shop.ts';
 
 const shop = await openTestShop('2027-01-10T12:00:00.000Z');
-const { clock, processor, buy, order, told, workAll, knex } = shop;
+const { clock, processor, buy, order, newFacts, workAll, knex } = shop;
 
-/** The database refuses whatever is told of damaged rows. */
+/** Makes the database refuse all events about damaged rows. */
 await knex.raw(`
   create table damaged (ref text primary key);
   create function refuse() returns trigger language plpgsql as $$ begin
@@ -14,7 +14,7 @@ await knex.raw(`
   end $$;
   create trigger refuse before insert on test_notices for each row execute function refuse()`);
 
-/** What comes due by itself: how to make one, and how to see that it was seen to. */
+/** The kinds of rows that come due: how to create one, and how to see that it was processed. */
 const kinds = {
   async checkout() {
     const { sessionRef } = await processor.openCheckout(order(pro));
@@ -38,12 +38,12 @@ const kinds = {
 };
 
 test.each(Object.entries(kinds))(
-  'a damaged %s that is due is set aside, and others go on',
+  'a damaged %s that is due is set aside, and others continue',
   async (_, make) => {
     const damaged = await make();
     clock.advance(SECOND);
     const healthy = await make();
-    await told();
+    await newFacts();
     await knex('damaged').insert({ ref: damaged.ref });
     clock.advance(healthy.dueAt - clock.now().getTime());
     await workAll();
@@ -51,7 +51,7 @@ test.each(Object.entries(kinds))(
     expect(await damaged.isDone()).not.toBe(damaged.done);
     expect(await processor.setAside()).toBe(1);
 
-    // As docs/operating.md says.
+    // The repair in docs/operating.md.
     await knex('damaged').delete();
     for (const table of ['test_checkouts', 'test_subscriptions', 'test_payments'])
       await knex(table).whereNotNull('fault').update({ fault: null });

@@ -9,7 +9,7 @@ const shop = await openTestShop();
 const { clock, receiver, processor, open, buy, workAll } = shop;
 const SECRET = Buffer.alloc(32, 7);
 
-/** The event of one purchase, as it came. */
+/** The event of one purchase, as received. */
 async function oneEvent() {
   await workAll();
   receiver.received.length = 0;
@@ -19,7 +19,7 @@ async function oneEvent() {
   return receiver.received[0]!;
 }
 
-/** As the processor would sign it. */
+/** Signed like the processor's events. */
 function signed(body: string | Buffer, secret = SECRET, at = clock.now()) {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const mac = createHmac('sha256', secret).update(`nt_1.${timestamp}.`).update(body).digest('base64');
@@ -29,7 +29,7 @@ function signed(body: string | Buffer, secret = SECRET, at = clock.now()) {
   };
 }
 
-test('an event is signed as Standard Webhooks says', async () => {
+test('an event is signed according to Standard Webhooks', async () => {
   const { body, headers } = await oneEvent();
   const said = JSON.parse(body.toString()) as object;
   expect(said).toMatchObject({ type: 'checkout.paid', account: 'acct_test', livemode: false });
@@ -41,7 +41,7 @@ test('an event is signed as Standard Webhooks says', async () => {
   expect(await processor.readEvent(body, headers)).toMatchObject({ eventId: id, type: 'checkout.paid' });
 });
 
-test('an event is good for five minutes, in both directions', async () => {
+test('an event is valid within five minutes of its time', async () => {
   const { body, headers } = await oneEvent();
   for (const [seconds, good] of [
     [300, true],
@@ -56,7 +56,7 @@ test('an event is good for five minutes, in both directions', async () => {
   }
 });
 
-test('an event of somebody else is refused', async () => {
+test('an event with the signature of another secret is refused', async () => {
   const { body, headers } = await oneEvent();
   const signatures = headers['webhook-signature'] as string;
   for (const changes of [
@@ -79,7 +79,7 @@ test('an event of somebody else is refused', async () => {
   expect((await processor.readEvent(body, several))!.facts).toHaveLength(1);
 });
 
-test('what is signed may still be about real money, or no event at all', async () => {
+test('a signed event about live payments or in another format is refused', async () => {
   const about = { type: 'x', account: 'acct_test', facts: [] };
   const real = signed(JSON.stringify({ ...about, livemode: true }));
   await refused(processor.readEvent(real.body, real.headers), 'account');
@@ -95,7 +95,7 @@ test('what is signed may still be about real money, or no event at all', async (
   }
 });
 
-test('an event is sent again with growing delays, and signed anew each time', async () => {
+test('an event is retried with growing delays, with a new signature each time', async () => {
   await workAll();
   receiver.received.length = 0;
   receiver.status = 500;
@@ -128,7 +128,7 @@ test('an event is sent again with growing delays, and signed anew each time', as
   expect(receiver.received).toHaveLength(6);
 });
 
-test('an event is given up after 3 days', async () => {
+test('an event is dropped after 3 days', async () => {
   await workAll();
   receiver.received.length = 0;
   receiver.status = 307;
@@ -146,7 +146,7 @@ test('an event is given up after 3 days', async () => {
   expect(last - begun).toBeLessThan(3.5 * DAY);
 });
 
-test('a receiver that cannot be reached gets it later', async () => {
+test('an unreachable receiver gets the event later', async () => {
   await workAll();
   receiver.received.length = 0;
   const lost = open({ notifyUrl: () => 'http://127.0.0.1:1/' });
@@ -167,12 +167,12 @@ test('several processes send each event once', async () => {
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(30);
 });
 
-test('an event that a lost process was sending is sent by another one', async () => {
+test('an event that a dead process was sending is sent by another one', async () => {
   await workAll();
   receiver.received.length = 0;
   await buy();
   const now = clock.now();
-  // Taken, and nothing heard of it any more.
+  // Taken by a process that then dies.
   const taken = await takeDueEvents(shop.knex, now, new Date(now.getTime() + 60 * SECOND), 10);
   expect(taken).toHaveLength(1);
   clock.advance(59 * SECOND);
@@ -183,7 +183,7 @@ test('an event that a lost process was sending is sent by another one', async ()
   expect(receiver.received).toHaveLength(1);
 });
 
-test('what was written is sent at once while it runs', async () => {
+test('an event is sent right after it is written', async () => {
   await workAll();
   receiver.received.length = 0;
   const started = await processor.start();

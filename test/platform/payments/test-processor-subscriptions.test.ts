@@ -7,29 +7,29 @@ import { DAY, SECOND } from '../../support/clock.ts';
 import { CARDS, last, monthly, only, openTestShop, pro, refused } from './support/test-shop.ts';
 
 const shop = await openTestShop('2027-01-31T12:00:00.000Z');
-const { clock, processor, open, buy, told, workAll } = shop;
+const { clock, processor, open, buy, newFacts, workAll } = shop;
 const yearly: Product = { ...monthly, productId: 'plan_yearly', amountMinor: 49_000, recurring: 'yearly' };
 const vip: Product = { ...monthly, productId: 'plan_vip', amountMinor: 9_990 };
 
-/** A new subscription, and nothing else to be told of. */
+/** A new subscription without pending events. */
 async function subscribe(product = monthly, number: string = CARDS.pays) {
   const sale = await buy(product, number);
-  const facts = await told();
+  const facts = await newFacts();
   return { ...sale, facts, start: clock.now(), end: last(facts, 'subscription').periodEnd };
 }
 
-/** What this subscription is told of, others left out. */
-async function toldOf(subscriptionRef: string) {
-  const facts = await told();
+/** The new facts about one subscription. */
+async function newFactsOf(subscriptionRef: string) {
+  const facts = await newFacts();
   return facts.filter((fact) => 'subscriptionRef' in fact && fact.subscriptionRef === subscriptionRef);
 }
 
 const advanceTo = (time: Date) => clock.advance(time.getTime() - clock.now().getTime());
 
-/** The price that is paid for the next period. */
-async function nextBill(subscriptionRef: string) {
+/** The invoice of the next period. */
+async function nextInvoice(subscriptionRef: string) {
   advanceTo(last(await processor.lookUpSubscription(subscriptionRef), 'subscription').periodEnd);
-  return last(await toldOf(subscriptionRef), 'invoice');
+  return last(await newFactsOf(subscriptionRef), 'invoice');
 }
 
 describe('a renewal', () => {
@@ -41,13 +41,13 @@ describe('a renewal', () => {
     const payments = new Set([last(facts, 'invoice').paymentRef]);
     for (let month = 0; month < 4; month += 1) {
       advanceTo(new Date(ends.at(-1)!.getTime() - 1));
-      expect(await toldOf(subscriptionRef)).toEqual([]);
+      expect(await newFactsOf(subscriptionRef)).toEqual([]);
       clock.advance(1);
-      const told = await toldOf(subscriptionRef);
-      const invoice = last(told, 'invoice');
-      expect(only(told, 'invoice')).toHaveLength(1);
+      const renewed = await newFactsOf(subscriptionRef);
+      const invoice = last(renewed, 'invoice');
+      expect(only(renewed, 'invoice')).toHaveLength(1);
       expect(invoice).toMatchObject({ state: 'paid', reason: 'renewal', periodStart: ends.at(-1) });
-      expect(last(told, 'subscription')).toMatchObject({ state: 'active', periodEnd: invoice.periodEnd });
+      expect(last(renewed, 'subscription')).toMatchObject({ state: 'active', periodEnd: invoice.periodEnd });
       ends.push(invoice.periodEnd);
       payments.add(invoice.paymentRef);
     }
@@ -62,7 +62,7 @@ describe('a renewal', () => {
     await processor.endSubscription(subscriptionRef, false);
   });
 
-  test('is charged once, however many see to it, and all that were missed', async () => {
+  test('is charged once by several processes, and missed renewals are made up for', async () => {
     const { subscriptionRef, end, sessionRef } = await subscribe();
     advanceTo(new Date(end.getTime() + 70 * DAY));
     await Promise.all([
@@ -71,7 +71,7 @@ describe('a renewal', () => {
       open().setCancellation(subscriptionRef, true),
     ]);
     expect((await processor.page.receipt(sessionRef))!.payments).toHaveLength(4);
-    expect(only(await toldOf(subscriptionRef), 'invoice')).toHaveLength(3);
+    expect(only(await newFactsOf(subscriptionRef), 'invoice')).toHaveLength(3);
     await processor.endSubscription(subscriptionRef, false);
   });
 
@@ -81,10 +81,10 @@ describe('a renewal', () => {
     expect(ends).toEqual(['2029-02-28', '2030-02-28', '2031-02-28', '2032-02-29']);
   });
 
-  test('that fails is tried again after 1, 3 and 5 days; then the subscription ends', async () => {
+  test('that fails is retried after 1, 3 and 5 days; then the subscription ends', async () => {
     const { subscriptionRef, end } = await subscribe(monthly, CARDS.paysOnce);
     advanceTo(end);
-    const first = await toldOf(subscriptionRef);
+    const first = await newFactsOf(subscriptionRef);
     expect(last(first, 'invoice')).toMatchObject({ state: 'failed', reason: 'renewal', paymentRef: null });
     expect(last(first, 'subscription').state).toBe('past_due');
     await refused(processor.changeSubscription(subscriptionRef, vip), 'declined');
@@ -95,14 +95,14 @@ describe('a renewal', () => {
       [5, 'ended'],
     ] as const) {
       advanceTo(new Date(end.getTime() + day * DAY - 1));
-      expect(await toldOf(subscriptionRef)).toEqual([]);
+      expect(await newFactsOf(subscriptionRef)).toEqual([]);
       clock.advance(1);
-      const again = await toldOf(subscriptionRef);
+      const again = await newFactsOf(subscriptionRef);
       expect(last(again, 'invoice')).toMatchObject({ invoiceRef, state: 'failed' });
       expect(last(again, 'subscription').state).toBe(state);
     }
     clock.advance(60 * DAY);
-    expect(await toldOf(subscriptionRef)).toEqual([]);
+    expect(await newFactsOf(subscriptionRef)).toEqual([]);
     await refused(processor.setCancellation(subscriptionRef, true), 'invalid');
     await refused(processor.changeSubscription(subscriptionRef, vip), 'invalid');
     await processor.endSubscription(subscriptionRef, true);
@@ -111,45 +111,45 @@ describe('a renewal', () => {
   test('that failed is paid later', async () => {
     const { subscriptionRef, end } = await subscribe(monthly, CARDS.paysOnce);
     advanceTo(end);
-    const { invoiceRef, periodEnd } = last(await toldOf(subscriptionRef), 'invoice');
+    const { invoiceRef, periodEnd } = last(await newFactsOf(subscriptionRef), 'invoice');
     await processor.setCard(subscriptionRef, true);
     clock.advance(DAY);
-    const paid = await toldOf(subscriptionRef);
+    const paid = await newFactsOf(subscriptionRef);
     expect(last(paid, 'invoice')).toMatchObject({ invoiceRef, state: 'paid', amountMinor: 4_990 });
     expect(last(paid, 'subscription')).toMatchObject({ state: 'active', periodEnd });
     clock.advance(5 * DAY);
-    expect(await toldOf(subscriptionRef)).toEqual([]);
-    expect((await nextBill(subscriptionRef)).state).toBe('paid');
+    expect(await newFactsOf(subscriptionRef)).toEqual([]);
+    expect((await nextInvoice(subscriptionRef)).state).toBe('paid');
     await processor.endSubscription(subscriptionRef, false);
   });
 });
 
 describe('a cancellation', () => {
-  test('ends it with its period, unless it is taken back', async () => {
+  test('ends the subscription with its period, unless it is revoked', async () => {
     const { subscriptionRef, end } = await subscribe();
     const facts = [];
     for (const atPeriodEnd of [true, false, true]) {
       await processor.setCancellation(subscriptionRef, atPeriodEnd);
-      facts.push(...only(await toldOf(subscriptionRef), 'subscription'));
+      facts.push(...only(await newFactsOf(subscriptionRef), 'subscription'));
     }
     expect(facts.map((fact) => fact.cancelAtPeriodEnd)).toEqual([true, false, true]);
-    // All within one millisecond of a clock that stands still: still each is later than the one before.
+    // The clock does not advance, but each fact is later than the previous one.
     const times = facts.map((fact) => fact.asOf.getTime());
     expect(new Set(times).size).toBe(3);
     expect(times).toEqual(times.toSorted((one, other) => one - other));
     advanceTo(end);
-    const ended = await toldOf(subscriptionRef);
+    const ended = await newFactsOf(subscriptionRef);
     expect(last(ended, 'subscription')).toMatchObject({ state: 'ended', periodEnd: end });
     expect(only(ended, 'invoice')).toEqual([]);
   });
 });
 
 describe('a change', () => {
-  test('charges the rest of the period at once', async () => {
+  test('charges the rest of the period immediately', async () => {
     const { subscriptionRef, start, end } = await subscribe();
     clock.advance(10 * DAY + 123);
     await processor.changeSubscription(subscriptionRef, vip);
-    const facts = await toldOf(subscriptionRef);
+    const facts = await newFactsOf(subscriptionRef);
     const whole = (end.getTime() - start.getTime()) / SECOND;
     const left = Math.floor((end.getTime() - clock.now().getTime()) / SECOND);
     const due = Math.round((9_990 * left) / whole) - Math.round((4_990 * left) / whole);
@@ -168,21 +168,21 @@ describe('a change', () => {
       periodEnd: end,
     });
     await processor.changeSubscription(subscriptionRef, vip);
-    expect(await toldOf(subscriptionRef)).toEqual([]);
-    expect(await nextBill(subscriptionRef)).toMatchObject({ amountMinor: 9_990, reason: 'renewal' });
+    expect(await newFactsOf(subscriptionRef)).toEqual([]);
+    expect(await nextInvoice(subscriptionRef)).toMatchObject({ amountMinor: 9_990, reason: 'renewal' });
     await processor.endSubscription(subscriptionRef, false);
   });
 
-  test('to something cheaper is credited, and later bills are paid from that', async () => {
+  test('to a cheaper product gives a credit that pays later invoices', async () => {
     const { subscriptionRef, start, end } = await subscribe(vip);
     await processor.changeSubscription(subscriptionRef, { ...monthly, amountMinor: 1_000 });
-    const changed = await toldOf(subscriptionRef);
-    // At the first moment: all of the old price less all of the new one.
+    const changed = await newFactsOf(subscriptionRef);
+    // At the start of the period: the full old price less the full new one.
     expect(clock.now()).toEqual(start);
     expect(last(changed, 'invoice')).toMatchObject({ reason: 'change', amountMinor: 0, paymentRef: null });
     expect(last(changed, 'subscription').periodEnd).toEqual(end);
     const bills = [];
-    for (let month = 0; month < 10; month += 1) bills.push(await nextBill(subscriptionRef));
+    for (let month = 0; month < 10; month += 1) bills.push(await nextInvoice(subscriptionRef));
     // 8,990 in credit.
     expect(bills.map((each) => each.amountMinor)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 10, 1_000]);
     expect(bills.every((each) => each.state === 'paid')).toBe(true);
@@ -190,29 +190,29 @@ describe('a change', () => {
     await processor.endSubscription(subscriptionRef, false);
   });
 
-  test('to another interval begins a period', async () => {
+  test('to another interval starts a new period', async () => {
     const { subscriptionRef, start, end } = await subscribe();
     clock.advance(7 * DAY);
     await processor.changeSubscription(subscriptionRef, yearly);
-    const facts = await toldOf(subscriptionRef);
+    const facts = await newFactsOf(subscriptionRef);
     const rest = restOf(4_990, { period_start: start, period_end: end }, clock.now());
     expect(last(facts, 'invoice').amountMinor).toBe(49_000 - rest);
     expect(last(facts, 'subscription').periodEnd).toEqual(endOfPeriod(clock.now(), 'yearly', 1));
     await processor.endSubscription(subscriptionRef, false);
   });
 
-  test('that cannot be paid leaves all as it was', async () => {
+  test('that cannot be paid has no effect', async () => {
     const { subscriptionRef, sessionRef } = await subscribe(monthly, CARDS.paysOnce);
     const before = await processor.lookUpSubscription(subscriptionRef);
     clock.advance(DAY);
     await refused(processor.changeSubscription(subscriptionRef, vip), 'declined');
     expect(await processor.lookUpSubscription(subscriptionRef)).toEqual(before);
-    expect(await toldOf(subscriptionRef)).toEqual([]);
+    expect(await newFactsOf(subscriptionRef)).toEqual([]);
     expect((await processor.page.receipt(sessionRef))!.payments).toHaveLength(1);
     await processor.endSubscription(subscriptionRef, false);
   });
 
-  test('is to something that is paid again and again, in the same currency', async () => {
+  test('is possible only to a recurring product in the same currency', async () => {
     const { subscriptionRef } = await subscribe();
     await refused(processor.changeSubscription(subscriptionRef, pro), 'invalid');
     await refused(processor.changeSubscription(subscriptionRef, { ...vip, currency: 'USD' }), 'invalid');
@@ -224,7 +224,7 @@ describe('an end', () => {
   const subscribeAs = async (reference: string) => {
     const customer = { reference, email: 'ada@example.com', customerRef: null };
     const { subscriptionRef } = await buy(monthly, CARDS.pays, { customer });
-    await told();
+    await newFacts();
     return subscriptionRef;
   };
 
@@ -237,9 +237,9 @@ describe('an end', () => {
       processor.endSubscription(subscriptionRef, credit),
       open().endSubscription(subscriptionRef, credit),
     ]);
-    expect(only(await toldOf(subscriptionRef), 'subscription')).toMatchObject([{ state: 'ended' }]);
+    expect(only(await newFactsOf(subscriptionRef), 'subscription')).toMatchObject([{ state: 'ended' }]);
     const another = await subscribeAs(`dev_end_${credit}`);
-    expect(await nextBill(another)).toMatchObject({ amountMinor });
+    expect(await nextInvoice(another)).toMatchObject({ amountMinor });
     await processor.endSubscription(another, false);
   });
 });
@@ -262,7 +262,7 @@ describe('sums', () => {
   const within = ({ period_start: from, period_end: to }: ReturnType<typeof periodOf>, at: number) =>
     new Date(from.getTime() + Math.floor((to.getTime() - from.getTime()) * at));
 
-  test('what is left of a period is never more than its price, and falls to nothing', () => {
+  test('the rest of a period never exceeds its price, and falls to 0', () => {
     fc.assert(
       fc.property(price, start, interval, share, share, (amount, from, length, one, other) => {
         const period = periodOf(from, length);
@@ -276,7 +276,7 @@ describe('sums', () => {
     );
   });
 
-  test('there and back again costs nothing', () => {
+  test('a change and its reversal at the same time cost nothing', () => {
     fc.assert(
       fc.property(price, price, start, interval, share, (one, other, from, length, at) => {
         const period = periodOf(from, length);
@@ -284,7 +284,7 @@ describe('sums', () => {
         const there = restOf(other, period, now) - restOf(one, period, now);
         const back = restOf(one, period, now) - restOf(other, period, now);
         expect(there + back).toBe(0);
-        // Whoever pays more for the period pays for the change, and never more than the difference, rounded.
+        // A change to a higher price costs at most the difference, rounded.
         if (other > one) expect(there).toBeGreaterThanOrEqual(0);
         expect(Math.abs(there)).toBeLessThanOrEqual(Math.abs(other - one) + 1);
       }),
@@ -306,7 +306,7 @@ describe('sums', () => {
     );
   });
 
-  test('whatever changes, what was charged is what was used and what is in credit', async () => {
+  test('after any changes, the charges equal the usage plus the credit', async () => {
     const steps = fc.array(
       fc.record({ days: fc.integer({ min: 0, max: 9 }), amount: fc.integer({ min: 1, max: 20_000 }) }),
       { minLength: 1, maxLength: 5 },

@@ -4,10 +4,10 @@ import { connectTo } from '../../support/database.ts';
 import { CARDS, form, last, monthly, only, openTestShop, pro, refused } from './support/test-shop.ts';
 
 const shop = await openTestShop();
-const { clock, processor, open, order, buy, told, workAll } = shop;
+const { clock, processor, open, order, buy, newFacts, workAll } = shop;
 
 describe('a checkout', () => {
-  test('has an address that nobody guesses, and the same one for its reference', async () => {
+  test('has an unguessable URL, which is the same for the same reference', async () => {
     const wanted = order();
     const both = await Promise.all([processor.openCheckout(wanted), open().openCheckout(wanted)]);
     expect(both[0]).toEqual(both[1]);
@@ -25,43 +25,44 @@ describe('a checkout', () => {
     },
   );
 
-  test.each([0, -1, 1.5, NaN])('is never for %d', async (amountMinor) => {
+  test.each([0, -1, 1.5, NaN])('cannot have the amount %d', async (amountMinor) => {
     await refused(processor.openCheckout(order({ ...pro, amountMinor })), 'invalid');
   });
 
-  test('is for a currency that exists', async () => {
+  test('must have a currency that exists', async () => {
     await refused(processor.openCheckout(order({ ...pro, currency: 'XQX' })), 'invalid');
   });
 
-  test('expires, and is not paid then', async () => {
+  test('cannot be paid after it expires', async () => {
     const { sessionRef } = await processor.openCheckout(order());
     clock.advance(3_600 * SECOND - 1);
-    await told();
+    await newFacts();
     clock.advance(1);
-    // Nobody has done what is due yet.
+    // No process has expired it yet.
     expect((await processor.page.pay(sessionRef, form(CARDS.pays)))!.checkout.state).toBe('expired');
-    const facts = only(await told(), 'checkout').filter((each) => each.sessionRef === sessionRef);
+    const facts = only(await newFacts(), 'checkout').filter((each) => each.sessionRef === sessionRef);
     expect(facts).toMatchObject([{ state: 'expired', paymentRef: null }]);
   });
 
-  test('keeps no card', async () => {
+  test('stores no card number', async () => {
     await buy();
     await buy(pro, CARDS.delayed);
     const client = await connectTo(shop.databaseUrl);
-    for (const table of ['checkouts', 'subscriptions', 'invoices', 'payments', 'refunds', 'notices']) {
-      const { rows } = await client.query(`select t::text as row from test_${table} t`);
+    const tables = ['checkouts', 'subscriptions', 'invoices', 'payments', 'refunds'];
+    for (const table of [...tables.map((name) => `test_${name}`), 'test_notices']) {
+      const { rows } = await client.query(`select t::text as row from ${table} t`);
       expect(JSON.stringify(rows)).not.toMatch(/42424242|00000077|4242 4242/);
     }
-    await told();
+    await newFacts();
   });
 });
 
 describe('a card', () => {
   test('pays', async () => {
-    await told();
+    await newFacts();
     const { sessionRef, result, paymentRef } = await buy();
     expect(result).toMatchObject({ checkout: { state: 'paid' } });
-    expect(await told()).toEqual([
+    expect(await newFacts()).toEqual([
       {
         kind: 'checkout',
         sessionRef,
@@ -80,21 +81,21 @@ describe('a card', () => {
   test('is declined, and another one pays', async () => {
     const { sessionRef, result } = await buy(pro, CARDS.declined);
     expect(result).toMatchObject({ checkout: { state: 'open' }, declined: expect.any(String) });
-    expect(await told()).toEqual([]);
+    expect(await newFacts()).toEqual([]);
     await processor.page.pay(sessionRef, form(CARDS.pays));
-    expect(last(await told(), 'checkout')).toMatchObject({ sessionRef, state: 'paid' });
+    expect(last(await newFacts(), 'checkout')).toMatchObject({ sessionRef, state: 'paid' });
   });
 
-  test.each([true, false])('asks the bank first; it approves: %s', async (approved) => {
+  test.each([true, false])('requires approval by the bank, which approves: %s', async (approved) => {
     const { sessionRef, result } = await buy(pro, CARDS.authenticates);
     expect(result.checkout.state).toBe('authenticating');
     expect(last(await processor.lookUpCheckout(sessionRef), 'checkout').state).toBe('open');
-    expect(await told()).toEqual([]);
+    expect(await newFacts()).toEqual([]);
     const received = (await processor.page.authenticate(sessionRef, approved))!;
     expect(received.checkout.state).toBe(approved ? 'paid' : 'open');
     expect(received.declined === undefined).toBe(approved);
-    expect((await told()).length).toBe(approved ? 1 : 0);
-    // Once answered, it is over.
+    expect((await newFacts()).length).toBe(approved ? 1 : 0);
+    // A second decision has no effect.
     expect((await processor.page.authenticate(sessionRef, true))!.checkout.state).toBe(
       approved ? 'paid' : 'open',
     );
@@ -105,26 +106,26 @@ describe('a card', () => {
     [CARDS.delayedFailure, 'failed'],
   ])('takes 30 seconds: %s is %s', async (number, state) => {
     clock.advance(DAY);
-    await told();
+    await newFacts();
     const { sessionRef, checkout } = await buy(pro, number);
     expect(checkout).toMatchObject({ state: 'processing', paymentRef: null });
-    expect(only(await told(), 'checkout').map((each) => each.state)).toEqual(['processing']);
+    expect(only(await newFacts(), 'checkout').map((each) => each.state)).toEqual(['processing']);
     clock.advance(30 * SECOND - 1);
-    expect(await told()).toEqual([]);
+    expect(await newFacts()).toEqual([]);
     clock.advance(1);
-    expect(only(await told(), 'checkout')).toMatchObject([{ sessionRef, state }]);
+    expect(only(await newFacts(), 'checkout')).toMatchObject([{ sessionRef, state }]);
     expect(last(await processor.lookUpCheckout(sessionRef), 'checkout').state).toBe(state);
   });
 
-  test('pays, and the bank takes it back a moment later', async () => {
+  test('pays, and the bank opens a dispute shortly afterwards', async () => {
     const { paymentRef } = await buy(pro, CARDS.disputed);
-    expect(only(await told(), 'dispute')).toEqual([]);
+    expect(only(await newFacts(), 'dispute')).toEqual([]);
     clock.advance(10 * SECOND);
-    const opened = last(await told(), 'dispute');
+    const opened = last(await newFacts(), 'dispute');
     expect(opened).toMatchObject({ paymentRef, state: 'open' });
     await refused(processor.openDispute(paymentRef), 'invalid');
     await processor.closeDispute(paymentRef, false);
-    const lost = last(await told(), 'dispute');
+    const lost = last(await newFacts(), 'dispute');
     expect(lost.state).toBe('lost');
     expect(lost.asOf.getTime()).toBeGreaterThan(opened.asOf.getTime());
     await refused(processor.closeDispute(paymentRef, true), 'invalid');
@@ -152,14 +153,14 @@ describe('a card', () => {
         name: expect.any(String),
       },
     ],
-  ])('with %j is not taken', async (changes, faults) => {
+  ])('with %j is refused', async (changes, faults) => {
     const { sessionRef } = await processor.openCheckout(order());
     const result = await processor.page.pay(sessionRef, { ...form(CARDS.pays), ...changes });
     expect(result!.faults).toEqual(faults);
     expect(result!.checkout.state).toBe('open');
   });
 
-  test.each(['11/26', '1126', '12 / 2026', '1-27', ' 12 / 30 '])('is good until %j', async (expiry) => {
+  test.each(['11/26', '1126', '12 / 2026', '1-27', ' 12 / 30 '])('is valid until %j', async (expiry) => {
     const { sessionRef } = await processor.openCheckout(order());
     const result = await processor.page.pay(sessionRef, { ...form(CARDS.pays), expiry, cvc: '1234' });
     expect(result!.faults).toBeUndefined();
@@ -168,28 +169,28 @@ describe('a card', () => {
 });
 
 describe('exactly once', () => {
-  test('forms that are sent again and again, to two processes, pay once', async () => {
-    await told();
+  test('a form that is submitted repeatedly to two processes pays once', async () => {
+    await newFacts();
     const processors = [processor, open()];
     const { sessionRef } = await processor.openCheckout(order(monthly));
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, index) => processors[index % 2]!.page.pay(sessionRef, form(CARDS.pays))),
     );
     expect(new Set(results.map((result) => result!.checkout.state))).toEqual(new Set(['paid']));
-    const facts = await told();
+    const facts = await newFacts();
     expect(only(facts, 'checkout')).toHaveLength(1);
     expect(only(facts, 'invoice')).toHaveLength(1);
     expect(only(facts, 'subscription')).toHaveLength(1);
     expect((await processor.page.receipt(sessionRef))!.payments).toHaveLength(1);
   });
 
-  test('what is due is done by one of several processes', async () => {
+  test('a due row is processed by one of several processes', async () => {
     const sales = await Promise.all(Array.from({ length: 12 }, () => buy(pro, CARDS.delayed)));
-    await told();
+    await newFacts();
     clock.advance(30 * SECOND);
     const processors = [processor, open(), open()];
     await Promise.all(processors.map((each) => workAll(each)));
-    const paid = only(await told(), 'checkout');
+    const paid = only(await newFacts(), 'checkout');
     expect(paid.map(({ sessionRef }) => sessionRef).sort()).toEqual(
       sales.map(({ sessionRef }) => sessionRef).sort(),
     );
@@ -197,19 +198,19 @@ describe('exactly once', () => {
 });
 
 describe('a refund', () => {
-  test('is never more than was paid, however many ask at once', async () => {
+  test('never exceeds the payment, even with concurrent requests', async () => {
     const { paymentRef } = await buy();
-    await told();
+    await newFacts();
     const processors = [processor, open()];
     const requested = Array.from({ length: 12 }, (_, index) =>
       processors[index % 2]!.refund(paymentRef, 1_000, `${paymentRef}:${index}`),
     );
     const settled = await Promise.allSettled(requested);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
-    const sums = only(await told(), 'refund').map(({ refundedMinor }) => refundedMinor);
+    const sums = only(await newFacts(), 'refund').map(({ refundedMinor }) => refundedMinor);
     expect(sums.sort()).toEqual([1_000, 2_000, 3_000, 4_000]);
     await processor.refund(paymentRef, undefined, `${paymentRef}:rest`);
-    expect(last(await told(), 'refund').refundedMinor).toBe(4_990);
+    expect(last(await newFacts(), 'refund').refundedMinor).toBe(4_990);
     await refused(processor.refund(paymentRef, undefined, `${paymentRef}:more`), 'declined');
     await refused(processor.openDispute(paymentRef), 'invalid');
   });
@@ -217,13 +218,13 @@ describe('a refund', () => {
   test('is made once for a key', async () => {
     const { paymentRef } = await buy();
     const another = await buy();
-    await told();
+    await newFacts();
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         [processor, open()][index % 2]!.refund(paymentRef, 700, `${paymentRef}:once`),
       ),
     );
-    expect(only(await told(), 'refund').map(({ refundedMinor }) => refundedMinor)).toEqual([700]);
+    expect(only(await newFacts(), 'refund').map(({ refundedMinor }) => refundedMinor)).toEqual([700]);
     await refused(processor.refund(paymentRef, 701, `${paymentRef}:once`), 'invalid');
     await refused(processor.refund(another.paymentRef, 700, `${paymentRef}:once`), 'invalid');
     await refused(processor.refund(paymentRef, 0, `${paymentRef}:zero`), 'invalid');
@@ -231,18 +232,18 @@ describe('a refund', () => {
     await refused(processor.refund(paymentRef, 1.5, `${paymentRef}:half`), 'invalid');
   });
 
-  test('that comes before a dispute leaves nothing to be disputed', async () => {
+  test('before a dispute leaves nothing to dispute', async () => {
     const { paymentRef } = await buy(pro, CARDS.disputed);
     await processor.refund(paymentRef, undefined, `${paymentRef}:all`);
     clock.advance(DAY);
-    expect(only(await told(), 'dispute')).toEqual([]);
+    expect(only(await newFacts(), 'dispute')).toEqual([]);
   });
 });
 
-describe('a machine', () => {
+describe('a machine payment', () => {
   const request = { key: 'c1', token: 'spt_test_1', amount: '1000', currency: 'USDC', description: 'Pro' };
 
-  test('pays once for a key, and once with a token', async () => {
+  test('is made once for a key, and once with a token', async () => {
     const [charge, ...same] = await Promise.all(
       Array.from({ length: 8 }, (_, index) => [processor, open()][index % 2]!.charge(request)),
     );
@@ -251,18 +252,21 @@ describe('a machine', () => {
     await refused(processor.charge({ ...request, key: 'c2' }), 'declined');
     await refused(processor.charge({ ...request, amount: '1001' }), 'invalid');
     await processor.refund(charge!.paymentRef, undefined, 'c1:refund');
-    expect(last(await told(), 'refund')).toMatchObject({ refundedMinor: 1_000, currency: 'USDC' });
+    expect(last(await newFacts(), 'refund')).toMatchObject({ refundedMinor: 1_000, currency: 'USDC' });
   });
 
   test.each(['spt_test_declined', 'spt_test_declined_2', 'spt_test_', 'spt_live_1', 'x', ''])(
-    'does not pay with %j',
+    'with the token %j is declined',
     async (token) => {
       await refused(processor.charge({ ...request, key: `c:${token}`, token }), 'declined');
     },
   );
 
-  test.each(['0', '-1', '1.5', '1e3', '', '1000000000000000'])('does not pay %j', async (amount) => {
-    const token = `spt_test_amount_${amount}`;
-    await refused(processor.charge({ ...request, key: `a:${amount}`, token, amount }), 'invalid');
-  });
+  test.each(['0', '-1', '1.5', '1e3', '', '1000000000000000'])(
+    'of the amount %j is refused',
+    async (amount) => {
+      const token = `spt_test_amount_${amount}`;
+      await refused(processor.charge({ ...request, key: `a:${amount}`, token, amount }), 'invalid');
+    },
+  );
 });

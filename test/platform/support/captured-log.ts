@@ -10,7 +10,7 @@ export interface LogEntry {
 export const INFO = 30;
 export const ERROR = 50;
 
-/** A logger, and what it was told so far. */
+/** A logger and its entries so far. */
 export function captureLog(): { readonly logger: Logger; readonly entries: LogEntry[] } {
   const entries: LogEntry[] = [];
   const logger = pino(

@@ -6,7 +6,7 @@ interface Members {
 }
 
 interface Node {
-  /** For the bit 0 and the bit 1: another node, the place of an entry in the data section, or nothing known. */
+  /** For the bit 0 and the bit 1: another node, the offset of an entry in the data section, or undefined. */
   readonly branches: [Node | number | undefined, Node | number | undefined];
 }
 
@@ -14,9 +14,9 @@ const RECORD_BYTES = 3;
 const SEPARATOR_BYTES = 16;
 
 /**
- * Makes a MaxMind database (file format version 2.0) with records of 24 bits.
+ * Writes a MaxMind database (file format version 2.0) with records of 24 bits.
  * @param options.type such as `GeoIP2-Anonymous-IP`
- * @param options.networks CIDR form; none may lie within another
+ * @param options.networks CIDR form; none may be within another
  */
 export function writeMaxMindDatabase(options: {
   type: string;
@@ -65,7 +65,7 @@ export function writeMaxMindDatabase(options: {
   return Buffer.concat([tree, Buffer.alloc(SEPARATOR_BYTES), ...entries, marker, metadata]);
 }
 
-/** IPv4 networks lie in `::/96` of a tree of IPv6. */
+/** In an IPv6 tree, IPv4 networks are in `::/96`. */
 function bitsOf(network: string, ipVersion: 4 | 6): string {
   const [address, prefix] = ipaddr.parseCIDR(network);
   const bits = address.toByteArray().map((byte) => byte.toString(2).padStart(8, '0'));
@@ -73,18 +73,18 @@ function bitsOf(network: string, ipVersion: 4 | 6): string {
   return padding + bits.join('').slice(0, prefix);
 }
 
-function insert(root: Node, bits: string, place: number): void {
+function insert(root: Node, bits: string, offset: number): void {
   let node = root;
   for (const bit of bits.slice(0, -1)) {
     const side = bit === '0' ? 0 : 1;
     const next = node.branches[side] ?? { branches: [undefined, undefined] };
-    if (typeof next === 'number') throw new Error('a network lies within another');
+    if (typeof next === 'number') throw new Error('a network is within another');
     node.branches[side] = next;
     node = next;
   }
   const side = bits.endsWith('0') ? 0 : 1;
-  if (node.branches[side] !== undefined) throw new Error('a network lies within another');
-  node.branches[side] = place;
+  if (node.branches[side] !== undefined) throw new Error('a network is within another');
+  node.branches[side] = offset;
 }
 
 function encode(value: Value): Buffer {
@@ -107,7 +107,7 @@ function encode(value: Value): Buffer {
   ]);
 }
 
-/** The control byte, with the type in a second one where three bits are too few for it. */
+/** The control byte, with the type in a second byte if three bits are too few for it. */
 function head(type: number, size: number): Buffer {
   if (size > 28) throw new Error('this writer has no need for larger values');
   return type > 7 ? Buffer.from([size, type - 7]) : Buffer.from([(type << 5) | size]);

@@ -1,5 +1,5 @@
-// Holds a database as Latchkey does: `node hold-database.ts <source folder> <data folder>`. Prints one line of JSON when it is
-// open or could not be opened; closes on SIGTERM.
+// Opens a database like Latchkey: `node hold-database.ts <source folder> <data folder>`. Prints one line of JSON when
+// it is open or could not be opened, and closes it on SIGTERM.
 import { pino } from 'pino';
 
 const [source, dataDir] = process.argv.slice(2) as [string, string];

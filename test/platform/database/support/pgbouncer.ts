@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../../support/free-port.ts';
 import { temporaryFolder, type AtEnd } from '../../../support/processes.ts';
 
-/** The one to test with; Debian's unless told. */
+/** The program to test with; Debian's by default. */
 const PROGRAM = process.env['PGBOUNCER'] ?? 'pgbouncer';
 
-/** Its version as [major, minor]; undefined where there is none. */
+/** Its version as [major, minor]; undefined if it is not installed. */
 export function pgbouncerVersion(): readonly [number, number] | undefined {
   const { stdout } = spawnSync(PROGRAM, ['--version'], { encoding: 'utf8' });
   const found = /PgBouncer (\d+)\.(\d+)/.exec(stdout ?? '');
@@ -19,9 +19,9 @@ export function pgbouncerVersion(): readonly [number, number] | undefined {
 
 /**
  * Starts a PgBouncer in front of a database.
- * @param databaseUrl as the tests have it, with host, port and user as parameters
+ * @param databaseUrl in the form of the tests, with host, port and user as parameters
  * @param settings of its section `pgbouncer`
- * @returns the address by way of it
+ * @returns the address of the database through PgBouncer
  */
 export async function startPgbouncer(
   databaseUrl: string,
@@ -52,7 +52,7 @@ export async function startPgbouncer(
       .map(([key, value]) => `${key} = ${value}\n`)
       .join('')}`,
   );
-  // It refuses to be root, and PostgreSQL's socket folder belongs to nobody then.
+  // It refuses to run as root; PostgreSQL's socket folder belongs to `nobody` in that case.
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const child = spawn(PROGRAM, ['-q', ...account, file], { stdio: ['ignore', 'ignore', 'inherit'] });
   const closed = once(child, 'close');

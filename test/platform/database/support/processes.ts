@@ -10,7 +10,7 @@ export interface Holder {
   ended: Promise<void>;
 }
 
-/** Opens the database of a data folder in a process of its own, from this source folder or a copy of it. */
+/** Opens the database of a data folder in a separate process, from this source folder or a copy of it. */
 export async function holdDatabase(
   dataDir: string,
   source = join(import.meta.dirname, '../../../../src'),
@@ -20,7 +20,7 @@ export async function holdDatabase(
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   for await (const line of createInterface({ input: child.stdout! }))
     return { child, ended, response: JSON.parse(line) as Holder['response'] };
-  throw new Error('the process ended without an answer');
+  throw new Error('the process ended without a response');
 }
 
 export function temporaryFolder(parent = tmpdir()): string {
@@ -31,7 +31,7 @@ export function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** The process ids of the server on that data folder: the first one is the postmaster. */
+/** The process ids of the server on a data folder, the postmaster first. */
 export function serverProcesses(dataDir: string): number[] {
   const postmaster = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
@@ -39,12 +39,12 @@ export function serverProcesses(dataDir: string): number[] {
 }
 
 /**
- * Stops the server on that data folder, and everything it has started, where they stand.
- * @returns lets them go on
+ * Pauses the server on a data folder and all its processes.
+ * @returns resumes them
  */
 export function stopServer(dataDir: string): () => void {
   const [postmaster] = serverProcesses(dataDir);
-  // First, or it would start new ones.
+  // The postmaster first, or it would start new processes.
   process.kill(postmaster!, 'SIGSTOP');
   const stopped = serverProcesses(dataDir);
   for (const pid of stopped) signalIfThere(pid, 'SIGSTOP');
@@ -62,7 +62,7 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Repeats until it succeeds; returns after how many milliseconds it did. */
+/** Repeats work until it succeeds. @returns how many milliseconds that took */
 export async function eventually(work: () => Promise<unknown>, withinMs: number): Promise<number> {
   const began = performance.now();
   for (;;) {

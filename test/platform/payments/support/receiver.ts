@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { atFileEnd } from '../../../support/at-file-end.ts';
 
-/** An event as it came. */
+/** An event as received. */
 export interface Received {
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A webhook that keeps what it is sent. */
+/** A webhook that records its events. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** What it answers with; a function is asked each time. */
+  /** The status of its responses; a function is called for each event. */
   status: number | ((event: Received) => number);
 }
 

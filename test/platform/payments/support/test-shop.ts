@@ -41,7 +41,7 @@ const SHOP_SECRET = Buffer.alloc(32, 7);
 
 type FactOf<Kind extends PaymentFact['kind']> = Extract<PaymentFact, { kind: Kind }>;
 
-/** Test processors on a database of the calling file, and a webhook that gets their events. */
+/** Test processors on a database of the calling file, and a webhook that receives their events. */
 export async function openTestShop(start?: string) {
   const databaseUrl = await createTestDatabase();
   const logger = createLogger('silent');
@@ -76,13 +76,13 @@ export async function openTestShop(start?: string) {
     };
   }
 
-  /** Does all that is due until nothing is. */
+  /** Processes all that is due. */
   async function workAll(by = processor): Promise<void> {
     while (await by.work());
   }
 
-  /** What the webhook was told since the last time, in the order of writing where that is known. */
-  async function told(): Promise<PaymentFact[]> {
+  /** The facts that the webhook received since the last call. */
+  async function newFacts(): Promise<PaymentFact[]> {
     await workAll();
     const facts: PaymentFact[] = [];
     for (const { body, headers } of receiver.received.splice(0)) {
@@ -110,7 +110,19 @@ export async function openTestShop(start?: string) {
     signedHeaders(SHOP_SECRET, `nt_${randomUUID()}`, body, clock.now()),
   ];
 
-  return { ...database, databaseUrl, signed, clock, receiver, processor, open, order, workAll, told, buy };
+  return {
+    ...database,
+    databaseUrl,
+    signed,
+    clock,
+    receiver,
+    processor,
+    open,
+    order,
+    workAll,
+    newFacts,
+    buy,
+  };
 }
 
 /** The facts of one kind. */
