@@ -31,7 +31,7 @@ async function startNode(aheadMs: number): Promise<Api> {
 
 const [right, ahead] = [await startNode(0), await startNode(300_000)];
 
-test('health says so where a clock is off by more than 5 s, and the node works', async () => {
+test('health reports a clock that is off by more than 5 s, and the node works', async () => {
   expect((await right.health()).body.parts).not.toHaveProperty('clock');
   const { status, body } = await ahead.health();
   expect(status).toBe(200);
@@ -41,7 +41,7 @@ test('health says so where a clock is off by more than 5 s, and the node works',
   expect(Number(/^latchkey_clock_skew_seconds (\S+)$/m.exec(metrics)?.[1])).toBeCloseTo(300, 0);
 });
 
-test('a node 300 s ahead takes signed logins of the present, and no ban ends early there', async () => {
+test('a node that is 300 s ahead accepts signed logins, and no ban ends early', async () => {
   const app = await newApp(right);
   const user = await newUser(right, app);
   for (const api of [right, ahead]) {

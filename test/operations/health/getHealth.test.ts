@@ -8,7 +8,7 @@ import { expectError } from '../support/errors.ts';
 const service = await startTestService();
 const { api, clock } = service;
 
-test('is operational, without credentials, at the present time', async () => {
+test('is operational, without credentials, with the current time', async () => {
   const { status, body } = await api.call('GET', '/health');
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -30,7 +30,7 @@ test('counts the nodes that share the database, until they leave', async () => {
     await startTestService({ DATABASE_URL: databaseUrl }),
   ];
   const nodes = async () => (await first.api.health()).body.parts?.cluster?.nodes;
-  // Each announces itself when it is asked, if it has not yet.
+  // A health request makes a node announce itself if it has not yet.
   await second.api.health();
   expect(await nodes()).toBe(2);
   await second.stop();
@@ -47,12 +47,12 @@ test('a node that has not announced itself for 15 seconds is not counted', async
   await silent.api.health();
   first.clock.advance(15 * SECOND - 1);
   expect(await nodes()).toBe(2);
-  // Its own clock stands still: whatever it announces is of the past.
+  // Its own clock does not advance, so its announcements are in the past.
   first.clock.advance(1);
   expect(await nodes()).toBe(1);
 });
 
-test('HEALTH_CHECK_FAILED when the broker is away, naming the part', async () => {
+test('HEALTH_CHECK_FAILED names the broker when it is unavailable', async () => {
   const port = await freePort();
   const alone = await startTestService({ BROKER_URL: `mqtt://127.0.0.1:${port}` });
   const response = await alone.api.health();
@@ -60,18 +60,18 @@ test('HEALTH_CHECK_FAILED when the broker is away, naming the part', async () =>
   expect(response.body.detail).toBe('The messaging broker is not operational.');
 });
 
-test('takes no notice of a query, a body or a token that nobody asked for', async () => {
+test('ignores a query, a body and a token', async () => {
   const headers = { authorization: 'Bearer nonsense' };
   expect((await api.call('GET', '/health', undefined, { headers })).status).toBe(200);
 });
 
-test('answers HEAD as GET, without a body', async () => {
+test('HEAD equals GET without a body', async () => {
   const response = await fetch(`${service.baseUrl}/health`, { method: 'HEAD' });
   expect(response.status).toBe(200);
   expect(await response.text()).toBe('');
 });
 
-test('HEALTH_CHECK_FAILED when the database is gone, in both models, naming the part', async () => {
+test('HEALTH_CHECK_FAILED names the database when it is unavailable, in both models', async () => {
   const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
   await broken.database.close();
   const response = await broken.api.call('GET', '/health');

@@ -9,7 +9,7 @@ const { api, databaseUrl } = await startTestService();
 const app = await newApp(api);
 const licenses = licensesOf(api, app);
 
-test('an unused key can no longer be redeemed nor log in', async () => {
+test('an unused key can no longer be redeemed or log in', async () => {
   const [made] = await licenses.create(1);
   const { license_id, license_key } = made!;
   const { status, body } = await licenses.ban(license_id, { reason: 'Leaked' });
@@ -27,7 +27,7 @@ test('an unused key can no longer be redeemed nor log in', async () => {
   expectError(await api.loginWithLicense(login), 400, 'LICENSE_UNUSABLE');
 });
 
-test('a redeemed key logs nobody in; what it gave and the session stay', async () => {
+test('a redeemed key no longer logs in; its subscription and session stay', async () => {
   const { license_id, login, token } = await licenseUser(api, app);
   expect((await licenses.ban(license_id)).body).toMatchObject({
     ban_id: null,
@@ -37,7 +37,7 @@ test('a redeemed key logs nobody in; what it gave and the session stay', async (
   expect((await api.verify({ app_id: app.app_id, token })).body.subscription_tier).toBe('Pro');
 });
 
-test('ban_user bans its user and ends his sessions', async () => {
+test('ban_user bans the user and ends their sessions', async () => {
   const { license_id, user } = await redeemed(api, app);
   const { body: session } = await api.login(app.with(user));
   const { body } = await licenses.ban(license_id, { ban_user: true, reason: 'Charged back' });
@@ -55,17 +55,18 @@ test('ban_user bans its user and ends his sessions', async () => {
   );
 });
 
-test('ban_user without a user bans the key alone', async () => {
+test('ban_user without a user bans only the key', async () => {
   const [made] = await licenses.create(1);
   expect((await licenses.ban(made!.license_id, { ban_user: true })).body.ban_id).toBeNull();
 });
 
-test('is told and in the audit log, and only the developer hears the reason', async () => {
+test('is an event and in the audit log, and only the developer receives the reason', async () => {
   const { license_id } = await redeemed(api, app);
   await licenses.ban(license_id, { ban_user: true, reason: 'secret remark' });
   const database = await connectTo(databaseUrl);
   const events = await database.query<{ type: string; data: object }>(
-    `select type, data from events where app_id = $1 and (data->>'license_id' = $2 or type in ('user.banned', 'session.ended'))
+    `select type, data from events
+     where app_id = $1 and (data->>'license_id' = $2 or type in ('user.banned', 'session.ended'))
      order by sequence desc limit 2`,
     [app.app_id, license_id],
   );
@@ -78,7 +79,7 @@ test('is told and in the audit log, and only the developer hears the reason', as
   expect(audit.rowCount).toBe(1);
 });
 
-test('LICENSE_STATE_CONFLICT for a key that is banned, which bans nobody', async () => {
+test('LICENSE_STATE_CONFLICT for a banned key, and the user is not banned', async () => {
   const { license_id, user } = await redeemed(api, app);
   await licenses.ban(license_id, { reason: 'first' });
   expectError(await licenses.ban(license_id, { ban_user: true }), 409, 'LICENSE_STATE_CONFLICT');
@@ -96,7 +97,7 @@ test('an Idempotency-Key bans once', async () => {
   expectError(await licenses.ban(other!.license_id, {}, headers), 422, 'IDEMPOTENCY_KEY_REUSED');
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const [made] = await licenses.create(1);
   await expectForeignIsAbsent(api, app, made!.license_id, (calls, id) => calls.ban(id));
   const reader = licensesOf(api, await scoped(api, app, 'read'));

@@ -26,7 +26,7 @@ const list = async ({ app_id, token }: App) =>
   ).body.data;
 const wish = (fields: object = {}) => ({ amount: 1, duration_days: 30, tier: 'Pro', ...fields });
 
-test('makes keys of one tier and duration, in order', async () => {
+test('creates keys of one tier and duration, in order', async () => {
   const own = await newApp(api);
   const { status, body } = await create(own, wish({ amount: 3 }));
   expect(status).toBe(201);
@@ -47,12 +47,12 @@ test('makes keys of one tier and duration, in order', async () => {
   expect((await list(own)).map(({ license_id }) => license_id)).toEqual(ids.reverse());
 });
 
-test('null makes lifetimes', async () => {
+test('null creates lifetimes', async () => {
   const { body } = await create(app, wish({ duration_days: null }));
   expect(body.licenses[0]!.duration_days).toBeNull();
 });
 
-test('10,000 keys in one call, all different, none in clear text', async () => {
+test('10,000 keys in one call, all different, none stored in plain text', async () => {
   const own = await newApp(api);
   const { status, body } = await create(own, wish({ amount: 10_000 }));
   expect(status).toBe(201);
@@ -93,7 +93,7 @@ test.each([
   const { status } = await create(own, wish({ redeem_by }));
   expect([201, 400]).toContain(status);
   if (status === 400) return;
-  // The call itself holds the answer against `format: date-time`.
+  // The call itself checks the response against `format: date-time`.
   expect(Date.parse((await list(own))[0]!.redeem_by!)).toBe(Date.parse(redeem_by));
 });
 
@@ -123,7 +123,7 @@ describe('VALIDATION_FAILED', () => {
     expect(await list(app)).toHaveLength(before);
   });
 
-  test('for a number that no number can hold', async () => {
+  test('for a number out of range', async () => {
     const body = JSON.stringify(wish()).replace('"amount":1', '"amount":1e400');
     const response = await api.post(`/api/v2/dev/apps/${app.app_id}/licenses`, body, { token: app.token });
     expectFaults(response, '/amount');
@@ -138,7 +138,7 @@ describe('VALIDATION_FAILED', () => {
   });
 });
 
-test('many at once are made whole or refused at once with TOO_MANY_REQUESTS and Retry-After', async () => {
+test('concurrent requests succeed whole or fail at once with TOO_MANY_REQUESTS and Retry-After', async () => {
   const own = await newApp(api);
   const responses = await Promise.all(Array.from({ length: 12 }, () => create(own, wish({ amount: 5 }))));
   const refused = responses.filter(({ status }) => status !== 201);
@@ -149,7 +149,7 @@ test('many at once are made whole or refused at once with TOO_MANY_REQUESTS and 
   expect(await list(own)).toHaveLength(5 * (responses.length - refused.length));
 });
 
-test('QUOTA_EXCEEDED beyond what the plan allows, exactly, and nothing is left behind', async () => {
+test('QUOTA_EXCEEDED exactly beyond the plan, and nothing is created', async () => {
   const developer = await newDeveloper(api);
   const [own, second] = [await newApp(api, developer), await newApp(api, developer)];
   await limitPlan(databaseUrl, developer, { licenses: 5 });
@@ -175,7 +175,7 @@ test("APPLICATION_NOT_FOUND is the same for another developer's and an absent on
   expectError(absent, 404, 'APPLICATION_NOT_FOUND');
   const before = (await list(app)).length;
   expect(comparable(await create({ app_id: app.app_id, token }, wish()))).toEqual(comparable(absent));
-  // Not even whether it has the tier shows.
+  // The refusal does not even reveal whether it has the tier.
   expect(comparable(await create({ app_id: app.app_id, token }, wish({ tier: 'None' })))).toEqual(
     comparable(absent),
   );
@@ -188,8 +188,8 @@ test('UNAUTHORIZED without a token, or with the application secret', async () =>
   expectError(await create({ app_id, token: app.secret }, wish()), 401, 'UNAUTHORIZED');
 });
 
-/** Keeps whoever generates keys for an application waiting at the database. */
-async function holdBack(app_id: string) {
+/** Blocks the generation of keys for an application in the database. */
+async function blockGeneration(app_id: string) {
   const client = await connectTo(databaseUrl);
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [app_id]);
@@ -198,36 +198,36 @@ async function holdBack(app_id: string) {
   return {
     someoneWaits: () =>
       expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1),
-    letGo: () => client.end(),
+    release: () => client.end(),
   };
 }
 
-test('what was waiting for its turn when the application was deleted gets no keys', async () => {
+test('a queued request generates no keys after its application is deleted', async () => {
   const [first, own] = await Promise.all([newApp(api), newApp(api)]);
-  const { someoneWaits, letGo } = await holdBack(first.app_id);
+  const { someoneWaits, release } = await blockGeneration(first.app_id);
   const bulk = wish({ amount: 10_000 });
   const before = create(first, bulk);
   await someoneWaits();
-  // Of the next two one waits for its turn, and the other one is refused because that one does.
+  // Of the next two, one is queued, and the other one is refused because the queue is full.
   const calls = [0, 1].map(async (index) => ({ index, ...(await create(own, bulk)) }));
   const refused = await Promise.race(calls);
   expectError(refused, 429, 'TOO_MANY_REQUESTS');
   const path = `/api/v2/dev/apps/${own.app_id}`;
   expect((await api.call('DELETE', path, undefined, own)).status).toBe(200);
-  await letGo();
+  await release();
   expect((await before).status).toBe(201);
   expectError((await calls[1 - refused.index])!, 404, 'APPLICATION_NOT_FOUND');
 });
 
-test('a bulk generation of one developer keeps no other developer waiting for a few keys', async () => {
+test('a bulk generation of one developer does not delay a few keys of another', async () => {
   const [busy, other] = await Promise.all([newApp(api), newApp(api)]);
-  const { letGo } = await holdBack(busy.app_id);
+  const { release } = await blockGeneration(busy.app_id);
   const bulk = wish({ amount: 10_000 });
   const statuses: number[] = [];
   const calls = Array.from({ length: 5 }, async () => statuses.push((await create(busy, bulk)).status));
   expect((await create(other, wish())).status).toBe(201);
   await expect.poll(() => statuses, { timeout: 10_000 }).toEqual([429, 429, 429, 429]);
-  await letGo();
+  await release();
   await Promise.all(calls);
   expect(statuses).toEqual([429, 429, 429, 429, 201]);
 });
@@ -236,7 +236,7 @@ describe('a mask', async () => {
   const own = await newApp(api);
   const MASK = 'AURORA-*****-*****-*****-*';
 
-  test('gives the keys its form, and users type them as they like', async () => {
+  test('gives the keys its form, and users can type them in any notation', async () => {
     const { status, body } = await create(own, wish({ amount: 5, mask: MASK }));
     expect(status).toBe(201);
     for (const { license_key } of body.licenses)
@@ -255,7 +255,7 @@ describe('a mask', async () => {
       expect((await api.activate(own.with({ username, license_key }))).status, license_key).toBe(200);
   });
 
-  test('VALIDATION_FAILED for one of which no safe keys can be made', async () => {
+  test('VALIDATION_FAILED for one with too few random characters', async () => {
     const masks = [
       '*'.repeat(15),
       '',
@@ -279,7 +279,7 @@ describe('as a table', async () => {
       headers: { accept, ...more },
     });
 
-  test('with a header line, in which no cell is a formula', async () => {
+  test('with a header line, and without formulas', async () => {
     const { status, headers, body } = await post(wish({ amount: 2, note: '=HYPERLINK("x")' }), 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([201, 'text/csv']);
     const [second, first] = await list(own);
@@ -292,7 +292,7 @@ ${second!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${second!.license_id}
   });
 
   test.each(['+1', '-1', '@A1', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠A1', "'=1"])(
-    '%j is no formula either',
+    '%j does not become a formula',
     async (note) => {
       const { body } = await post(wish({ note }), 'text/csv');
       expect(body).toMatch(new RegExp(`,"?'${note.replace('+', '\\+')}"?,`));
@@ -304,14 +304,14 @@ ${second!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${second!.license_id}
     expect(body.split('\n')).toHaveLength(10_002);
   });
 
-  test('errors are problems, and whoever likes JSON better gets JSON', async () => {
+  test('errors are problems, and a client that prefers JSON gets JSON', async () => {
     const refused = await post(wish({ amount: 0 }), 'text/csv, */*;q=0.1');
     expect(refused.status).toBe(400);
     expect(typeof (await post(wish(), 'text/csv;q=0.5, application/json')).body).toBe('object');
     expect(typeof (await post(wish(), '*/*')).body).toBe('object');
   });
 
-  test('an Idempotency-Key gives the same table again, and is another request as JSON', async () => {
+  test('an Idempotency-Key returns the same table again; as JSON it is another request', async () => {
     const key = { 'idempotency-key': own.app_id };
     const first = await post(wish(), 'text/csv', key);
     expect((await post(wish(), 'text/csv', key)).body).toBe(first.body);

@@ -31,7 +31,7 @@ test('LICENSE_STATE_CONFLICT for a key that is redeemed, paused or banned, which
   }
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const [made] = await licenses.create(1);
   await expectForeignIsAbsent(api, app, made!.license_id, (calls, id) => calls.delete(id));
   const reader = licensesOf(api, await scoped(api, app, 'read'));

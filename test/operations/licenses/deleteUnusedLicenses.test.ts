@@ -8,7 +8,7 @@ import { newReseller } from '../support/resellers.ts';
 
 const { api, databaseUrl } = await startTestService();
 
-test('deletes what is unused, counts it, and leaves everything else', async () => {
+test('deletes and counts unused keys, and keeps all others', async () => {
   const [app, sibling] = [await newApp(api), await newApp(api)];
   const licenses = licensesOf(api, app);
   await licensesOf(api, sibling).create(3);
@@ -35,7 +35,7 @@ test('of one tier', async () => {
   expect((await licenses.list()).body.data.map(({ tier }) => tier)).toEqual(['VIP', 'VIP']);
 });
 
-test('of a tier of blanks alone, which was once allowed', async () => {
+test('of a tier named only with spaces, which older versions allowed', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   await licenses.create(2, { tier: 'Pro' });
@@ -49,7 +49,7 @@ test('of a tier of blanks alone, which was once allowed', async () => {
   expect((await licenses.deleteUnused('?status=unused&tier=%20')).body.deleted).toBe(2);
 });
 
-test('keys that a reseller has paid for stay, however many, until they are deleted one by one', async () => {
+test('keys that a reseller has paid for stay until they are deleted one by one', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   const reseller = await newReseller(api, app, { balance: 20_000 });
@@ -69,20 +69,21 @@ test('keys that a reseller has paid for stay, however many, until they are delet
   expect((await licenses.delete(another!.license_id)).status).toBe(200);
 });
 
-test('25,000 keys in parts, each told', { timeout: 120_000 }, async () => {
+test('25,000 keys in batches, each with an event', { timeout: 120_000 }, async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   for (const amount of [10_000, 10_000, 5_000]) await licenses.create(amount);
   expect((await licenses.deleteUnused()).body.deleted).toBe(25_000);
   const database = await connectTo(databaseUrl);
   const { rows } = await database.query<{ amount: number }>(
-    `select (data->>'amount')::int as amount from events where app_id = $1 and type = 'license.deleted' order by sequence`,
+    `select (data->>'amount')::int as amount from events
+     where app_id = $1 and type = 'license.deleted' order by sequence`,
     [app.app_id],
   );
   expect(rows.map(({ amount }) => amount)).toEqual([10_000, 10_000, 5_000]);
 });
 
-test('VALIDATION_FAILED unless it says that unused ones are meant', async () => {
+test('VALIDATION_FAILED unless the request names unused keys', async () => {
   const licenses = licensesOf(api, await newApp(api));
   await licenses.create(1);
   for (const query of ['', '?status=redeemed', '?status=', '?status=unused&status=unused', '?tier=Pro'])
@@ -90,7 +91,7 @@ test('VALIDATION_FAILED unless it says that unused ones are meant', async () => 
   expect((await licenses.list()).body.data).toHaveLength(1);
 });
 
-test('one at a time a developer: the others get TOO_MANY_REQUESTS', async () => {
+test('one at a time per developer: the others get TOO_MANY_REQUESTS', async () => {
   const licenses = licensesOf(api, await newApp(api));
   await licenses.create(10_000);
   const responses = await Promise.all(Array.from({ length: 4 }, () => licenses.deleteUnused()));
@@ -100,7 +101,7 @@ test('one at a time a developer: the others get TOO_MANY_REQUESTS', async () => 
   expect(deleted).toBe(10_000);
 });
 
-test("another developer's application is answered as an absent one, and it needs a token that may write", async () => {
+test("another developer's application counts as absent, and the token must have the scope write", async () => {
   const app = await newApp(api);
   await licensesOf(api, app).create(1);
   const { token } = await newDeveloper(api);

@@ -13,7 +13,7 @@ const HEADER =
   'license_key,tier,duration_days,note,redeem_by,license_id,status,redeemed_at,redeemed_by,reseller_id,ban_reason,created_at';
 const lines = (text: string) => text.split('\n').slice(0, -1);
 
-test('a table with everything that is known, newest first', async () => {
+test('a table with all columns, newest first', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   await licenses.create(1, { note: 'a "note", with\ntwo lines', redeem_by: '2027-01-01T00:00:00Z' });
@@ -31,7 +31,7 @@ two lines",2027-01-01T00:00:00.000Z,${older!.license_id},unused,,,,,${older!.cre
   );
 });
 
-test('lines of JSON, as the list has them', async () => {
+test('lines of JSON, equal to the items of the list', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   await licenses.create(3, { note: '=1+1' });
@@ -41,7 +41,7 @@ test('lines of JSON, as the list has them', async () => {
   expect(lines(body).map((line) => JSON.parse(line) as unknown)).toEqual((await licenses.list()).body.data);
 });
 
-test('all of 2,501 keys, each once, in both forms', async () => {
+test('2,501 keys, each once, in both formats', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   const made = (await licenses.create(2_501)).map(({ license_key }) => license_key).reverse();
@@ -51,7 +51,7 @@ test('all of 2,501 keys, each once, in both forms', async () => {
   expect(objects.map((line) => (JSON.parse(line) as { license_key: string }).license_key)).toEqual(made);
 });
 
-test('those that fit the filters', async () => {
+test('keys that match the filters', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   const [vip] = await licenses.create(1, { tier: 'VIP', note: 'Spring sale' });
@@ -65,7 +65,7 @@ test('those that fit the filters', async () => {
   expect((await licenses.export('?status=paused')).body).toBe(`${HEADER}\n`);
 });
 
-test('ends when the client goes away', async () => {
+test('ends when the client disconnects', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   for (let n = 0; n < 2; n += 1) await licenses.create(10_000, { note: 'n'.repeat(500) });
@@ -81,7 +81,7 @@ test('ends when the client goes away', async () => {
     );
     return rows[0]!.n;
   };
-  // What is written to no one is not read either.
+  // It reads no more rows than it writes.
   let before = -1;
   await expect
     .poll(
@@ -96,7 +96,7 @@ test('ends when the client goes away', async () => {
   expect(lines((await licenses.export()).body)).toHaveLength(20_001);
 }, 120_000);
 
-test('HEAD answers without a body', async () => {
+test('HEAD has no body', async () => {
   const app = await newApp(api);
   await licensesOf(api, app).create(1);
   const response = await fetch(`${api.baseUrl}/api/v2/dev/apps/${app.app_id}/licenses/export`, {
@@ -110,7 +110,7 @@ test('HEAD answers without a body', async () => {
   ]);
 });
 
-test('VALIDATION_FAILED for filters that are none', async () => {
+test('VALIDATION_FAILED for filters that are not valid', async () => {
   const licenses = licensesOf(api, await newApp(api));
   expectFaults(await licenses.export('?status=lost'), 'query/status');
   expectFaults(await licenses.export('?tier='), 'query/tier');
@@ -118,7 +118,7 @@ test('VALIDATION_FAILED for filters that are none', async () => {
   expectFaults(await licenses.export('?q=a%00b'), 'query/q');
 });
 
-test("another developer's application is answered as an absent one, and it needs a token that may read", async () => {
+test("another developer's application counts as absent, and the token must have the scope read", async () => {
   const app = await newApp(api);
   await licensesOf(api, app).create(1);
   const { token } = await newDeveloper(api);
@@ -131,7 +131,7 @@ test("another developer's application is answered as an absent one, and it needs
   expectError((await writer.export()) as never, 403, 'INSUFFICIENT_SCOPE');
 });
 
-test('a page of an application that the statistics do not know yet is read from an index in its order', async () => {
+test('a page of an application without planner statistics is read from an index in its order', async () => {
   const { api, database } = await startTestService();
   const app = await newApp(api);
   for (let n = 0; n < 4; n += 1) await licensesOf(api, app).create(10_000);

@@ -12,7 +12,7 @@ const { api, clock, databaseUrl } = await startTestService();
 const ids = (licenses: readonly { license_id: string }[]) => licenses.map(({ license_id }) => license_id);
 const LIFETIME = '9999-12-31T23:59:59.999Z';
 
-/** When each tier of a user ends, as the database has it. */
+/** The end of each tier of a user in the database. */
 async function endsOf(app: App, username: string): Promise<Record<string, string>> {
   const database = await connectTo(databaseUrl);
   const { rows } = await database.query<{ tier: string; ends_at: Date }>(
@@ -22,11 +22,11 @@ async function endsOf(app: App, username: string): Promise<Record<string, string
   return Object.fromEntries(rows.map(({ tier, ends_at }) => [tier, ends_at.toISOString()]));
 }
 
-describe('keys that nobody has redeemed', async () => {
+describe('keys that are not redeemed', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
 
-  test('last so many days more, paused ones too; lifetimes, banned ones and those at the limit stay', async () => {
+  test('get the days, even if paused, unless they are lifetimes, banned or at the limit', async () => {
     const [first, paused, banned] = (await licenses.create(3)) as [
       CreatedLicense,
       CreatedLicense,
@@ -55,7 +55,7 @@ describe('keys that nobody has redeemed', async () => {
     ]);
   });
 
-  test('are taken once when they are named twice', async () => {
+  test('are extended once when they are named twice', async () => {
     const [made] = await licenses.create(1);
     const { license_id } = made!;
     const { body } = await licenses.extend({ days: 1, license_ids: [license_id, license_id] });
@@ -68,7 +68,7 @@ describe('keys that were redeemed', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
 
-  test('extend the subscription of their holder in that tier, and not themselves', async () => {
+  test('extend the subscription of their holder in that tier, and do not change', async () => {
     const { license_id, user } = await redeemed(api, app);
     const { body } = await licenses.extend({ days: 7, license_ids: [license_id] });
     expect(body).toEqual({ status: 'success', licenses: 0, users: 1, left: 0 });
@@ -76,7 +76,7 @@ describe('keys that were redeemed', async () => {
     expect((await licenses.get(license_id)).body.license.duration_days).toBe(30);
   });
 
-  test('several of one user extend each of his tiers once', async () => {
+  test('of one user extend each of the user’s tiers once', async () => {
     const { license_id, user } = await redeemed(api, app);
     const more = [
       ...(await licenses.create(2, { tier: 'Pro' })),
@@ -89,14 +89,14 @@ describe('keys that were redeemed', async () => {
     expect(await endsOf(app, user.username)).toEqual({ VIP: inDays(clock, 37), Pro: inDays(clock, 37 + 97) });
   });
 
-  test('leave a lifetime as it is, and what a higher lifetime has made useless', async () => {
+  test('do not change a lifetime, or a tier below a higher lifetime', async () => {
     const { license_id, user } = await redeemed(api, app, { duration_days: null });
     const { body } = await licenses.extend({ days: 7, license_ids: [license_id] });
     expect(body).toEqual({ status: 'success', licenses: 0, users: 0, left: 1 });
     expect(await endsOf(app, user.username)).toEqual({ Pro: LIFETIME });
   });
 
-  test('extend nobody when they are banned', async () => {
+  test('extend no subscription when they are banned', async () => {
     const { license_id, user } = await redeemed(api, app);
     await licenses.ban(license_id);
     expect((await licenses.extend({ days: 7, license_ids: [license_id] })).body).toMatchObject({
@@ -106,7 +106,7 @@ describe('keys that were redeemed', async () => {
     expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 30) });
   });
 
-  test('count while the application is paused: the time comes back with the pause', async () => {
+  test('extend subscriptions of a paused application, which resume later', async () => {
     const own = await newApp(api);
     const { license_id, user } = await redeemed(api, own);
     await own.patch({ paused: true });
@@ -119,7 +119,7 @@ describe('keys that were redeemed', async () => {
   });
 });
 
-test('a subscription that has ended stays ended when all are extended, and begins anew when its key is named', async () => {
+test('a subscription that has ended is extended only if its key is named, and then starts again', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const { license_id, user } = await redeemed(api, app, { duration_days: 1 });
@@ -153,46 +153,52 @@ describe('all', () => {
     expect((await licensesOf(api, sibling).list()).body.data[0]!.duration_days).toBe(30);
   });
 
-  test('10,000 keys and 3,000 users in one call, each told', { timeout: 120_000 }, async () => {
-    const app = await newApp(api);
-    const licenses = licensesOf(api, app);
-    const made = await licenses.create(10_000);
-    const owner = await newUser(api, app);
-    const database = await connectTo(databaseUrl);
-    await database.query(
-      `insert into users (user_id, app_id, username, username_key, created_at)
+  test(
+    '10,000 keys and 3,000 users in one call, with an event for each user',
+    { timeout: 120_000 },
+    async () => {
+      const app = await newApp(api);
+      const licenses = licensesOf(api, app);
+      const made = await licenses.create(10_000);
+      const owner = await newUser(api, app);
+      const database = await connectTo(databaseUrl);
+      await database.query(
+        `insert into users (user_id, app_id, username, username_key, created_at)
        select u.user_id || n, u.app_id, u.username || n, u.username_key || n, u.created_at
        from users u, generate_series(1, 3000) n where u.app_id = $1 and u.username = $2`,
-      [app.app_id, owner.username],
-    );
-    await database.query(
-      `with numbered as (select license_id, row_number() over () as n from licenses where app_id = $1 limit 3000),
+        [app.app_id, owner.username],
+      );
+      await database.query(
+        `with numbered as (select license_id, row_number() over () as n from licenses where app_id = $1 limit 3000),
          users_ as (select user_id, row_number() over () as n from users where app_id = $1 and password_hash is null),
          held as (
            update licenses l set status = 'redeemed', redeemed_by = u.user_id, redeemed_at = $2
            from numbered join users_ u using (n) where l.license_id = numbered.license_id returning u.user_id)
-       insert into subscriptions select user_id, 'Pro', $2::timestamptz, $2::timestamptz + interval '30 days' from held`,
-      [app.app_id, clock.now()],
-    );
-    const { status, body } = await licenses.extend({ days: 5, license_ids: ids(made) });
-    expect({ status, body }).toEqual({
-      status: 200,
-      body: { status: 'success', licenses: 7000, users: 3000, left: 0 },
-    });
-    const { rows } = await database.query<{ ends: Date; count: number }>(
-      `select ends_at as ends, count(*)::int from subscriptions join users using (user_id) where app_id = $1 group by 1`,
-      [app.app_id],
-    );
-    expect(rows).toEqual([{ ends: new Date(inDays(clock, 35)), count: 3000 }]);
-    const told = await database.query(
-      `select 1 from events where app_id = $1 and type = 'user.subscription_extended'`,
-      [app.app_id],
-    );
-    expect(told.rowCount).toBe(3000);
-  });
+       insert into subscriptions
+       select user_id, 'Pro', $2::timestamptz, $2::timestamptz + interval '30 days' from held`,
+        [app.app_id, clock.now()],
+      );
+      const { status, body } = await licenses.extend({ days: 5, license_ids: ids(made) });
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { status: 'success', licenses: 7000, users: 3000, left: 0 },
+      });
+      const { rows } = await database.query<{ ends: Date; count: number }>(
+        `select ends_at as ends, count(*)::int from subscriptions join users using (user_id)
+       where app_id = $1 group by 1`,
+        [app.app_id],
+      );
+      expect(rows).toEqual([{ ends: new Date(inDays(clock, 35)), count: 3000 }]);
+      const events = await database.query(
+        `select 1 from events where app_id = $1 and type = 'user.subscription_extended'`,
+        [app.app_id],
+      );
+      expect(events.rowCount).toBe(3000);
+    },
+  );
 });
 
-test('LICENSE_NOT_FOUND when one of them is not there or another application’s, and nothing is extended', async () => {
+test('LICENSE_NOT_FOUND if one is absent or another application’s, and nothing is extended', async () => {
   const [app, sibling] = [await newApp(api), await newApp(api)];
   const [own] = await licensesOf(api, app).create(1);
   const [foreign] = await licensesOf(api, sibling).create(1);
@@ -220,7 +226,7 @@ describe('VALIDATION_FAILED', async () => {
     expect((await licenses.get(made!.license_id)).body.license.duration_days).toBe(30);
   });
 
-  test('unless there are either ids or all', async () => {
+  test('unless the request has either ids or all', async () => {
     expectFaults(await licenses.extend({ days: 7 }), '/license_ids');
     expectFaults(await licenses.extend({ days: 7, license_ids, all: true }), '/all');
     expectFaults(await licenses.extend({ days: 7, license_ids, tier: 'Pro' }), '/tier');
@@ -234,15 +240,15 @@ describe('VALIDATION_FAILED', async () => {
   });
 });
 
-describe('while a holder is waited for', () => {
-  /** Extends a key of 30 days and its holder by 7, and does something else while he is held by somebody else. */
+describe('while a holder is locked', () => {
+  /** Extends a key of 30 days and its holder by 7, and does something else while another transaction locks the holder. */
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const { license_id, user } = await redeemed(api, app);
     const extending = () => licensesOf(api, app).extend({ days: 7, license_ids: [license_id] });
     return { response: await whileUserIsHeld(databaseUrl, app, user.username, extending, happening), user };
   }
 
-  test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
+  test('a pause of the application does not wait, and has the same effect as after it', async () => {
     const app = await newApp(api);
     const { response, user } = await extendDuring(app, async () => {
       await app.patch({ paused: true });
@@ -262,7 +268,7 @@ describe('while a holder is waited for', () => {
     expect(response.body).toMatchObject({ users: 1 });
   });
 
-  test('its end does not wait behind a change that has the application alone', async () => {
+  test('its end does not wait for a change that locks the application', async () => {
     const app = await newApp(api);
     const change = await connectTo(databaseUrl);
     const { response } = await extendDuring(app, async () => {
@@ -296,7 +302,7 @@ test('an Idempotency-Key extends once', async () => {
   expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 37) });
 });
 
-test('many at once are added up or refused at once with TOO_MANY_REQUESTS', async () => {
+test('concurrent requests add up or fail at once with TOO_MANY_REQUESTS', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   const [made] = await licenses.create(1);
@@ -309,7 +315,7 @@ test('many at once are added up or refused at once with TOO_MANY_REQUESTS', asyn
   expect(days).toBe(30 + responses.length - refused.length);
 });
 
-test("another developer's application is answered as an absent one, and it needs a token that may write", async () => {
+test("another developer's application counts as absent, and the token must have the scope write", async () => {
   const app = await newApp(api);
   const [made] = await licensesOf(api, app).create(1);
   const { token } = await newDeveloper(api);

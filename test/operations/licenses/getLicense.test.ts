@@ -9,7 +9,7 @@ const { api, clock } = await startTestService();
 const app = await newApp(api);
 const licenses = licensesOf(api, app);
 
-test('shows a key with all that is known of it', async () => {
+test('shows a key with all its members', async () => {
   const [made] = await licenses.create(1, { note: 'For Ada', redeem_by: inDays(clock, 3) });
   const { status, body } = await licenses.get(made!.license_id);
   expect(status).toBe(200);
@@ -32,7 +32,7 @@ test('shows a key with all that is known of it', async () => {
   });
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may read', async () => {
+test('a key of another application counts as absent, and the token must have the scope read', async () => {
   const sibling = await newApp(api);
   const [made] = await licenses.create(1);
   expectError(await licensesOf(api, sibling).get(made!.license_id), 404, 'LICENSE_NOT_FOUND');

@@ -12,7 +12,7 @@ const { api } = service;
 const HEADER = 'key,tier,duration_days,note,redeem_by,status';
 const csv = (...lines: string[]) => [HEADER, ...lines, ''].join('\n');
 
-test('keys of another system are there as they were, and are found as people type them', async () => {
+test('keys of another system are imported unchanged, and work in any notation', async () => {
   const app = await newApp(api);
   const licenses = licensesOf(api, app);
   const { status, body } = await licenses.import(
@@ -39,7 +39,7 @@ test('keys of another system are there as they were, and are found as people typ
   expectError(await activate('BANNEDKEY1'), 400, 'LICENSE_UNUSABLE');
 });
 
-test('QUOTA_EXCEEDED for more than the plan allows, exactly, and nothing is imported', async () => {
+test('QUOTA_EXCEEDED exactly beyond the plan, and nothing is imported', async () => {
   const developer = await newDeveloper(api);
   const licenses = licensesOf(api, await newApp(api, developer));
   await limitPlan(service.databaseUrl, developer, { licenses: 3 });
@@ -51,7 +51,7 @@ test('QUOTA_EXCEEDED for more than the plan allows, exactly, and nothing is impo
   expect((await licenses.list()).body.data).toHaveLength(3);
 });
 
-test('a table from a spreadsheet: a byte order mark, CRLF, quotes, other order, empty lines, no optional columns', async () => {
+test('a table of a spreadsheet: byte order mark, CRLF, quotes, empty lines, other columns', async () => {
   const licenses = licensesOf(api, await newApp(api));
   const table = '\ufeffduration_days,"tier", key \r\n"30","Pro"," AAAA-BBBB "\r\n\r\n,Pro,CCCC-DDDD\r\n';
   expect((await licenses.import(table)).body).toMatchObject({ imported: 2 });
@@ -62,14 +62,14 @@ test('a table from a spreadsheet: a byte order mark, CRLF, quotes, other order, 
   ]);
 });
 
-test('what an export has put an apostrophe in front of comes back exactly', async () => {
+test('a text that an export has prefixed with an apostrophe is imported exactly', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const notes = ['=1+1', "'=1+1", "''@x", '-5', '+x', '\tx', '\rx', "'plain", 'a=b', ' =1', '\r\n', '🦊,"'];
   for (const note of notes) await licensesOf(api, app).create(1, { note });
   const exported = (await licensesOf(api, app).export()).body;
   const { data } = (await licensesOf(api, app).list()).body;
   expect(exported).toContain(",'=1+1,");
-  // The columns of an import, by those of the export.
+  // The columns of the import from those of the export.
   const wanted = exported
     .replace('license_key,', 'key,')
     .replace(/^(.*),license_id,status,.*$/m, '$1,status')
@@ -117,7 +117,7 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     expect((await licenses.list()).body.data).toHaveLength(1);
   });
 
-  test('all of them in order, keys that are there twice among them', async () => {
+  test('all in order, including duplicate keys', async () => {
     const response = await licenses.import(
       csv(
         'AAAA-0000-1,Pro,30,,,',
@@ -192,7 +192,7 @@ test('a key may be imported into two applications, each with users of its own', 
   expect(new Set(await Promise.all(holders)).size).toBe(2);
 });
 
-test('what is no UTF-8 text, or no table at all', async () => {
+test('a file that is not UTF-8, or not a table, is refused', async () => {
   const licenses = licensesOf(api, await newApp(api));
   expectError(
     await licenses.import(Buffer.from(csv('GOOD-KEY-Ä1,Pro,30,,,'), 'latin1')),
@@ -229,7 +229,7 @@ test('a pause of the application does not wait for the keys', async () => {
   expect((await importDuring(app, () => app.patch({ paused: true }))).status).toBe(201);
 });
 
-/** A file that is still on its way when something happens. */
+/** A file that is still being sent when something happens. */
 async function* interrupted(text: string, happening: () => Promise<unknown>) {
   yield Buffer.from(text);
   await happening();
@@ -242,7 +242,7 @@ test('VALIDATION_FAILED when a tier was removed while keys of it were inserted',
   expect((await licensesOf(api, app).list()).body.data).toEqual([]);
 });
 
-test('APPLICATION_NOT_FOUND when nothing is left of the application at the end of the file', async () => {
+test('APPLICATION_NOT_FOUND when the application is deleted before the end of the file', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const actor = {
@@ -273,7 +273,7 @@ test('an Idempotency-Key imports once', async () => {
   expectError(await licenses.import(table), 400, 'VALIDATION_FAILED');
 });
 
-test("another developer's application is answered as an absent one, whatever the table", async () => {
+test("another developer's application counts as absent, regardless of the table", async () => {
   const app = await newApp(api);
   const { token } = await newDeveloper(api);
   for (const table of [csv('GOOD-KEY-1,Pro,30,,,'), 'nonsense\nx\n']) {

@@ -36,7 +36,7 @@ describe('pages', async () => {
     expect(pages).toBe(Math.ceil(keys.length / limit));
   });
 
-  test('have 20 items unless told, and stay the same when keys are made in between', async () => {
+  test('have 20 items by default, and stay the same when keys are made in between', async () => {
     const own = await newApp(api);
     const made = (await own.keys(25)).reverse();
     const first = await list(own);
@@ -46,7 +46,7 @@ describe('pages', async () => {
     expect(second.body.data.map(({ license_key }) => license_key)).toEqual(made.slice(20));
   });
 
-  test('begin where the cursor says, in each application for itself', async () => {
+  test('begin at the cursor, separately for each application', async () => {
     const other = await newApp(api);
     await other.keys(3);
     const { body } = await list(app, '?limit=1');
@@ -55,7 +55,7 @@ describe('pages', async () => {
   });
 });
 
-test('shows a key as it stands, and who redeemed it when', async () => {
+test('shows the state of a key, and who redeemed it when', async () => {
   const app = await newApp(api);
   const [first, second, third] = await app.keys(3, 'Pro', 30);
   const createdAt = clock.now().toISOString();
@@ -125,7 +125,7 @@ test.each([
   expectFaults(await list(await newApp(api), query), pointer);
 });
 
-test("APPLICATION_NOT_FOUND is the same for another developer's and an absent one, whatever the cursor", async () => {
+test("APPLICATION_NOT_FOUND is the same for another developer's and an absent one, regardless of the cursor", async () => {
   const app = await newApp(api);
   await app.keys(3);
   const { next_cursor } = (await list(app, '?limit=1')).body;
@@ -192,10 +192,10 @@ describe('filters', async () => {
     [`?q=${used.user.username.toUpperCase()}`, ids(used)],
     [`?q=${userId}`, ids(used)],
     ['?q=%E2%80%8B', []],
-    ['?q=nobody', []],
+    ['?q=no-match', []],
   ])('%s', async (query, found) => expect(await find(query)).toEqual(found));
 
-  test('are those of the next page too', async () => {
+  test('apply to the next page too', async () => {
     const first = await licenses.list('?tier=VIP&limit=2');
     expect(ids(...first.body.data)).toEqual(ids(paused, banned));
     const second = await licenses.list(`?tier=VIP&limit=2&cursor=${first.body.next_cursor}`);
@@ -203,9 +203,9 @@ describe('filters', async () => {
     expect(second.body.next_cursor).toBeNull();
   });
 
-  test('find a license once that they find in two ways', async () => {
+  test('return a license once if it matches in two ways', async () => {
     const own = await newApp(api);
-    const { user, license_id } = await redeemed(api, own, { note: 'for somebody' });
+    const { user, license_id } = await redeemed(api, own, { note: 'for someone' });
     await licensesOf(api, own).update(license_id, { note: `for ${user.username}` });
     expect((await licensesOf(api, own).list(`?q=${user.username}`)).body.data).toHaveLength(1);
   });

@@ -18,14 +18,14 @@ test('a paused key cannot be redeemed', async () => {
   expectError(await api.activate(app.with({ username, license_key })), 400, 'LICENSE_UNUSABLE');
 });
 
-test('a paused key logs nobody in; the session and the subscription go on', async () => {
+test('a paused key does not log in; the session and the subscription continue', async () => {
   const { license_id, login, token } = await licenseUser(api, app);
   expect((await licenses.pause(license_id)).body.license.redeemed_by).toMatch(/^usr_/);
   expectError(await api.loginWithLicense(login), 400, 'LICENSE_UNUSABLE');
   expect((await api.verify({ app_id: app.app_id, token })).body.subscription_tier).toBe('Pro');
 });
 
-test('LICENSE_STATE_CONFLICT for a key that is paused or banned', async () => {
+test('LICENSE_STATE_CONFLICT for a paused or banned key', async () => {
   const [made] = await licenses.create(1);
   await licenses.pause(made!.license_id);
   expectError(await licenses.pause(made!.license_id), 409, 'LICENSE_STATE_CONFLICT');
@@ -33,7 +33,7 @@ test('LICENSE_STATE_CONFLICT for a key that is paused or banned', async () => {
   expectError(await licenses.pause(made!.license_id), 409, 'LICENSE_STATE_CONFLICT');
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const [made] = await licenses.create(1);
   await expectForeignIsAbsent(api, app, made!.license_id, (calls, id) => calls.pause(id));
   const reader = licensesOf(api, await scoped(api, app, 'read'));

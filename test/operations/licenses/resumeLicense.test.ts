@@ -17,7 +17,7 @@ test('an unused key can be redeemed again', async () => {
   expect((await api.activate(app.with({ username, license_key }))).status).toBe(200);
 });
 
-test('a redeemed key is redeemed as before, and logs its user in', async () => {
+test('a redeemed key is redeemed again, and logs in', async () => {
   const { license_id, login } = await licenseUser(api, app);
   const before = (await licenses.get(license_id)).body.license;
   await licenses.pause(license_id);
@@ -25,7 +25,7 @@ test('a redeemed key is redeemed as before, and logs its user in', async () => {
   expect((await api.loginWithLicense(login)).status).toBe(200);
 });
 
-test('LICENSE_STATE_CONFLICT for a key that is not paused, a banned one among them', async () => {
+test('LICENSE_STATE_CONFLICT for a key that is not paused, such as a banned one', async () => {
   const [made] = await licenses.create(1);
   expectError(await licenses.resume(made!.license_id), 409, 'LICENSE_STATE_CONFLICT');
   await licenses.pause(made!.license_id);
@@ -34,7 +34,7 @@ test('LICENSE_STATE_CONFLICT for a key that is not paused, a banned one among th
   expect((await licenses.get(made!.license_id)).body.license.status).toBe('banned');
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const [made] = await licenses.create(1);
   await licenses.pause(made!.license_id);
   await expectForeignIsAbsent(api, app, made!.license_id, (calls, id) => calls.resume(id));

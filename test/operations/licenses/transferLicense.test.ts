@@ -11,7 +11,7 @@ const { api, clock, databaseUrl } = await startTestService();
 const app = await newApp(api);
 const licenses = licensesOf(api, app);
 
-test('what is left moves to the other user', async () => {
+test('the remaining time moves to the other user', async () => {
   const developer = await newDeveloper(api);
   const own = await newApp(api, developer);
   const { license_id, user } = await redeemed(api, own);
@@ -40,7 +40,7 @@ test('what is left moves to the other user', async () => {
   clock.advance(-DAY / 2);
 });
 
-test('the key logs in its new holder on his own machine, and the old one no more', async () => {
+test('the key logs in its new holder on the holder’s machine, and no longer the old one', async () => {
   const { license_id, login } = await licenseUser(api, app);
   const target = await newUser(api, app);
   expect((await licenses.transfer(license_id, target.username)).status).toBe(200);
@@ -62,7 +62,7 @@ test('a lifetime moves as a lifetime', async () => {
   expectError(refused, 400, 'LICENSE_NOT_APPLICABLE');
 });
 
-test('LICENSE_ALREADY_HELD for its own holder', async () => {
+test('LICENSE_ALREADY_HELD for its present holder', async () => {
   const { license_id, user } = await redeemed(api, app);
   expectError(await licenses.transfer(license_id, user.username), 409, 'LICENSE_ALREADY_HELD');
 });
@@ -77,7 +77,7 @@ test('LICENSE_STATE_CONFLICT for a key that is unused, paused or banned', async 
     expectError(await licenses.transfer(license_id, username), 409, 'LICENSE_STATE_CONFLICT');
 });
 
-test('LICENSE_NOTHING_LEFT when a lifetime has taken it in', async () => {
+test('LICENSE_NOTHING_LEFT when a lifetime has absorbed it', async () => {
   const { license_id, user } = await redeemed(api, app);
   const [lifetime] = await licenses.create(1, { duration_days: null });
   await api.activate(app.with({ username: user.username, license_key: lifetime!.license_key }));
@@ -95,16 +95,16 @@ test('LICENSE_NOT_APPLICABLE when the other user has a lifetime, and nothing mov
   expect((await verifyAnew(api, app, user)).subscription_tier).toBe('Pro');
 });
 
-test('USER_NOT_FOUND, for a user of another application too, and VALIDATION_FAILED for what is no name', async () => {
+test('USER_NOT_FOUND, also for another application’s user; VALIDATION_FAILED for a name that is not valid', async () => {
   const { license_id } = await redeemed(api, app);
   const stranger = await newUser(api, await newApp(api));
-  for (const username of ['nobody', stranger.username])
+  for (const username of ['unknown', stranger.username])
     expectError(await licenses.transfer(license_id, username), 404, 'USER_NOT_FOUND');
   for (const username of ['', 'u'.repeat(65), 'a\u200bb', 'a\ue000b'])
     expectFaults(await licenses.transfer(license_id, username), '/username');
 });
 
-test('USER_NOT_FOUND when he is deleted while he is waited for', async () => {
+test('USER_NOT_FOUND when the user is deleted while the transfer waits for them', async () => {
   const { license_id, user } = await redeemed(api, app);
   const { username } = await newUser(api, app);
   const database = await connectTo(databaseUrl);
@@ -129,7 +129,7 @@ test('an Idempotency-Key moves it once', async () => {
   expect((await licenses.transfer(license_id, username, headers)).body).toEqual(first.body);
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const { license_id } = await redeemed(api, app);
   const { username } = await newUser(api, app);
   await expectForeignIsAbsent(api, app, license_id, (calls, id) => calls.transfer(id, username));

@@ -19,7 +19,7 @@ test('an unused key can be redeemed again', async () => {
   expect((await api.activate(app.with({ username, license_key }))).status).toBe(200);
 });
 
-test('a redeemed key is redeemed as before, and logs its user in', async () => {
+test('a redeemed key is redeemed again, and logs in', async () => {
   const { license_id, login } = await licenseUser(api, app);
   const before = (await licenses.get(license_id)).body.license;
   await licenses.ban(license_id);
@@ -27,7 +27,7 @@ test('a redeemed key is redeemed as before, and logs its user in', async () => {
   expect((await api.loginWithLicense(login)).status).toBe(200);
 });
 
-test('a key that was paused before is paused again, and usable once it is resumed', async () => {
+test('a key that was paused before is paused again, and usable after a resume', async () => {
   const [unused] = await licenses.create(1);
   const { license_id: used } = await redeemed(api, app);
   for (const [id, status] of [
@@ -67,7 +67,7 @@ test('LICENSE_STATE_CONFLICT for a key that is not banned', async () => {
   expectError(await licenses.unban(made!.license_id), 409, 'LICENSE_STATE_CONFLICT');
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const [made] = await licenses.create(1);
   await licenses.ban(made!.license_id);
   await expectForeignIsAbsent(api, app, made!.license_id, (calls, id) => calls.unban(id));

@@ -37,7 +37,7 @@ test('the audit log holds the new values', async () => {
   ]);
 });
 
-test('a last day that was put off lets the key be redeemed', async () => {
+test('with a later redeem_by, the key can be redeemed', async () => {
   const { license_id, license_key } = await create({ redeem_by: inDays(clock, 1) });
   const { username } = await newUser(api, app);
   clock.advance(1.5 * DAY);
@@ -47,7 +47,7 @@ test('a last day that was put off lets the key be redeemed', async () => {
   expect((await api.activate(app.with({ username, license_key }))).status).toBe(200);
 });
 
-test('VALIDATION_FAILED for an earlier last day, also where there was none, and nothing changes', async () => {
+test('VALIDATION_FAILED for an earlier redeem_by, or one where there was no limit, and nothing changes', async () => {
   const limited = await create({ redeem_by: inDays(clock, 3) });
   const unlimited = await create();
   const note = 'not this either';
@@ -66,7 +66,7 @@ test('VALIDATION_FAILED for an earlier last day, also where there was none, and 
     expectFaults(await licenses.update(limited.license_id, { note: bad }), '/note');
 });
 
-test('another application’s key is answered as an absent one, and needs a token that may write', async () => {
+test('a key of another application counts as absent, and the token must have the scope write', async () => {
   const { license_id } = await create();
   const change = { note: 'x', redeem_by: '2000-01-01T00:00:00Z' };
   await expectForeignIsAbsent(api, app, license_id, (calls, id) => calls.update(id, change));

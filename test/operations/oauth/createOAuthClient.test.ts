@@ -29,7 +29,7 @@ test('registers a confidential client, whose secret is shown once', async () => 
   });
 });
 
-test('registers a public client, which has none', async () => {
+test('registers a public client, which has no secret', async () => {
   const { token } = await newDeveloper(api);
   const redirect_uris = ['http://127.0.0.1/callback', 'com.example.desk:/callback'];
   const { status, body } = await create(token, { ...NATIVE, redirect_uris });
@@ -38,7 +38,7 @@ test('registers a public client, which has none', async () => {
   expect(body).toMatchObject({ redirect_uris, application_type: 'native', scopes: ['openid', 'read'] });
 });
 
-test('keeps the secret encrypted', async () => {
+test('stores the secret encrypted', async () => {
   const { token } = await newDeveloper(api);
   const { body } = await create(token, MACHINE);
   const { rows } = await (await connectTo(databaseUrl)).query('select * from oauth_clients');
@@ -58,7 +58,7 @@ test('is in the audit log, without the secret', async () => {
   expect(JSON.stringify(entry)).not.toContain(body['client_secret']);
 });
 
-test('a client gets no scope that the token has not that registers it', async () => {
+test('a client cannot have a scope that the registering token lacks', async () => {
   const developer = await newDeveloper(api);
   const { token } = await newApiToken(api, developer, ['auth:dev', 'read']);
   expectError(await create(token, MACHINE), 403, 'INSUFFICIENT_SCOPE');
@@ -80,7 +80,7 @@ test.each([
   expectFaults(await create(token, body), pointer);
 });
 
-test('what acts for a developer registers none', async () => {
+test('a credential that acts for a developer cannot register a client', async () => {
   const developer = await newDeveloper(api);
   const { body } = await create(developer.token, { ...MACHINE, scopes: ['auth:dev'] });
   const response = await fetch(`${api.baseUrl}/oauth/token`, {

@@ -11,7 +11,7 @@ const { api } = service;
 const remove = (id: string, token: string) =>
   api.call('DELETE', `/api/v2/dev/oauth-clients/${id}`, undefined, { token });
 
-test('deletes a client with all that it holds, whoever let it', async () => {
+test('deletes a client with all its authorizations, also those of other developers', async () => {
   const [owner, other] = [await newDeveloper(api), await newDeveloper(api)];
   const registered = await newClient(api, owner);
   const { config, redeem } = await authorize(service.baseUrl, other, registered);
@@ -31,7 +31,7 @@ test('deletes a client with all that it holds, whoever let it', async () => {
   expectError(await remove(registered.client_id, owner.token), 404, 'CLIENT_NOT_FOUND');
 });
 
-test('of another developer there is none', async () => {
+test('counts as absent for another developer', async () => {
   const { client_id } = await newClient(api, await newDeveloper(api));
   expectError(await remove(client_id, (await newDeveloper(api)).token), 404, 'CLIENT_NOT_FOUND');
 });

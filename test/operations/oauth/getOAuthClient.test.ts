@@ -19,7 +19,7 @@ test('shows a client without its secret', async () => {
   expect({ status, body }).toEqual({ status: 200, body: client });
 });
 
-test('of another developer there is none', async () => {
+test('counts as absent for another developer', async () => {
   const { client_id } = await newClient(api, await newDeveloper(api));
   const stranger = await newDeveloper(api);
   for (const id of [client_id, 'cli_01kb0p5c9hf4r7t0v3x6z9b2d5']) {

@@ -41,7 +41,7 @@ test('lists what the developer has consented to, newest first, in pages', async 
   });
 });
 
-test('one that has ended is not listed, and forgotten', async () => {
+test('one that has ended is not listed, and cleared', async () => {
   const developer = await newDeveloper(api);
   await authorize(service.baseUrl, developer, await newClient(api, developer));
   clock.advance(30 * DAY + 1);

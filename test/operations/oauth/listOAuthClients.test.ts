@@ -23,7 +23,7 @@ test('lists the developer’s own, newest first, in pages', async () => {
   expect(JSON.stringify(first)).not.toContain('client_secret"');
 });
 
-test('takes no cursor that no page gave', async () => {
+test('refuses a cursor that no page returned', async () => {
   const { token } = await newDeveloper(api);
   expectFaults(await list(token, '?cursor=nonsense'), 'query/cursor');
 });

@@ -25,7 +25,7 @@ async function granted() {
   return { developer, registered, ...flow, id: list.body.data[0]!.authorization_id };
 }
 
-test('ends an authorization with its tokens, and the client has to ask anew', async () => {
+test('ends an authorization with its tokens, and the client needs another consent', async () => {
   const { developer, registered, browser, config, redeem, id } = await granted();
   const { access_token, refresh_token } = await redeem();
   expect(await revoke(id, developer.token)).toMatchObject({
@@ -41,13 +41,13 @@ test('ends an authorization with its tokens, and the client has to ask anew', as
   expect((await auditLog(api, developer))[0]).toMatchObject({ action: 'authorization.revoked', target: id });
 });
 
-test('a code that was not redeemed yet is worth nothing afterwards', async () => {
+test('a code that was not redeemed yet is no longer valid', async () => {
   const { developer, redeem, id } = await granted();
   await revoke(id, developer.token);
   await expect(redeem()).rejects.toMatchObject({ error: 'invalid_grant' });
 });
 
-test('of another developer there is none, and none twice', async () => {
+test('counts as absent for another developer, and after the revocation', async () => {
   const { developer, id } = await granted();
   expectError(await revoke(id, (await newDeveloper(api)).token), 404, 'AUTHORIZATION_NOT_FOUND');
   expect((await revoke(id, developer.token)).status).toBe(200);

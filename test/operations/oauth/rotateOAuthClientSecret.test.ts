@@ -12,7 +12,7 @@ const { api } = service;
 const rotate = (id: string, token: string) =>
   api.post<{ client_secret: string }>(`/api/v2/dev/oauth-clients/${id}/secret`, undefined, { token });
 
-test('the new secret is taken, the old one is not, and tokens stay good', async () => {
+test('the new secret is valid, the old one is not, and tokens stay valid', async () => {
   const developer = await newDeveloper(api);
   const before = await newClient(api, developer, { redirect_uris: [], grant_types: ['client_credentials'] });
   const { access_token } = await client.clientCredentialsGrant(await discover(service.baseUrl, before));
@@ -34,18 +34,18 @@ test('the new secret is taken, the old one is not, and tokens stay good', async 
   expect(JSON.stringify(entry)).not.toContain(body.client_secret);
 });
 
-test('a public client has none', async () => {
+test('a public client has no secret', async () => {
   const developer = await newDeveloper(api);
   const { client_id } = await newClient(api, developer, { token_endpoint_auth_method: 'none' });
   expectError(await rotate(client_id, developer.token), 400, 'VALIDATION_FAILED');
 });
 
-test('of another developer there is none', async () => {
+test('counts as absent for another developer', async () => {
   const { client_id } = await newClient(api, await newDeveloper(api));
   expectError(await rotate(client_id, (await newDeveloper(api)).token), 404, 'CLIENT_NOT_FOUND');
 });
 
-test('a token does not get the secret of a client that can do more', async () => {
+test('a token cannot get the secret of a client with more scopes', async () => {
   const developer = await newDeveloper(api);
   const machine = { redirect_uris: [], grant_types: ['client_credentials' as const] };
   const registered = await newClient(api, developer, { ...machine, scopes: ['read', 'write'] });

@@ -27,7 +27,7 @@ test('changes what is given and keeps the rest', async () => {
   });
 });
 
-test('holds from the next request', async () => {
+test('applies from the next request', async () => {
   const developer = await newDeveloper(api);
   const client = await newClient(api, developer);
   const redirect_uri = 'https://moved.example/callback';
@@ -45,7 +45,7 @@ test('refuses what creation refuses', async () => {
   expect((await update(client_id, token, { name: 'x' })).status).toBe(200);
 });
 
-test('of another developer there is none', async () => {
+test('counts as absent for another developer', async () => {
   const { client_id } = await newClient(api, await newDeveloper(api));
   expectError(
     await update(client_id, (await newDeveloper(api)).token, { name: 'x' }),

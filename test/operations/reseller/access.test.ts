@@ -10,15 +10,15 @@ const { api } = await startTestService();
 interface Shop {
   readonly app: App;
   readonly reseller: TestReseller;
-  /** One that was redeemed, and one that was not. */
+  /** A redeemed one and an unused one. */
   readonly licenseIds: readonly [string, string];
   readonly userId: string;
   readonly tokenId: string;
-  /** All that names something of it, and must not show elsewhere. */
+  /** Ids and names that must not appear elsewhere. */
   readonly marks: readonly string[];
 }
 
-/** A reseller with keys, of which a user has redeemed one. */
+/** A reseller with two keys, one of them redeemed. */
 async function newShop(app: App): Promise<Shop> {
   const reseller = await newReseller(api, app, { balance: 123.45, price: 1.01, commission_margin: 7.77 });
   const keys = await reseller.keys(2);
@@ -66,7 +66,7 @@ const state = async ({ app, reseller }: Shop) => ({
 });
 
 describe.each(others)('%s', (_who, shop) => {
-  test('is nowhere in what the reseller sees', async () => {
+  test('does not appear in any response to the reseller', async () => {
     const text = JSON.stringify(await state(mine));
     const own = JSON.stringify(await state(shop));
     for (const mark of shop.marks) {
@@ -75,7 +75,7 @@ describe.each(others)('%s', (_who, shop) => {
     }
   });
 
-  test('equals one that is absent, by the reseller’s token, and nothing of his changes', async () => {
+  test('counts as absent for the reseller’s token, and does not change', async () => {
     const before = await state(shop);
     const { token } = mine.reseller;
     const refund = (id: string) =>
@@ -116,7 +116,7 @@ describe.each(operationsOnAReseller)('%s /api/v2/dev/resellers/{reseller_id}%s',
   const at = (id: string, token: string): Promise<ApiResponse> =>
     api.call(method, `/api/v2/dev/resellers/${id}${place}`, body, { token });
 
-  test('by another developer: as if there were no such reseller', async () => {
+  test('by another developer: as if the reseller were absent', async () => {
     const before = await state(mine);
     const stranger = shops['a reseller of another developer'].app;
     const foreign = await at(mine.reseller.reseller_id, stranger.token);
@@ -126,7 +126,7 @@ describe.each(operationsOnAReseller)('%s /api/v2/dev/resellers/{reseller_id}%s',
     expect(await state(mine)).toEqual(before);
   });
 
-  test('by any reseller, himself among them: no such credentials', async () => {
+  test('by any reseller, including this one: the credentials are not valid', async () => {
     const before = await state(mine);
     for (const shop of [mine, ...Object.values(shops)]) {
       expectError(await at(mine.reseller.reseller_id, shop.reseller.token), 401, 'UNAUTHORIZED');
@@ -134,14 +134,14 @@ describe.each(operationsOnAReseller)('%s /api/v2/dev/resellers/{reseller_id}%s',
     expect(await state(mine)).toEqual(before);
   });
 
-  test.each(['read', 'write'])('by a token of the developer with the scope %s alone', async (scope) => {
+  test.each(['read', 'write'])('by a token of the developer with only the scope %s', async (scope) => {
     const made = await api.post('/api/v2/dev/tokens', { name: 'bot', scopes: [scope] }, sharedApp);
     const response = await at(mine.reseller.reseller_id, String(made.body['token']));
     expectError(response, 403, 'INSUFFICIENT_SCOPE');
   });
 });
 
-test('what one reseller buys changes nothing of any other', async () => {
+test('a purchase of one reseller changes nothing for another', async () => {
   const before = await Promise.all(Object.values(shops).map(state));
   expect((await mine.reseller.buy()).status).toBe(201);
   expect(await Promise.all(Object.values(shops).map(state))).toEqual(before);

@@ -26,7 +26,7 @@ const licenses = async ({ app_id, token }: App) =>
     )
   ).body.data;
 
-/** Nothing was bought: nothing is spent, written or made. */
+/** Expects that nothing was bought: no balance spent, no entry, no key. */
 async function expectNothingBought(reseller: TestReseller, own: App, balance: number): Promise<void> {
   expect(await reseller.balance()).toBe(balance);
   const kinds = (await ledger(reseller)).map(({ kind }) => kind);
@@ -46,7 +46,7 @@ test("QUOTA_EXCEEDED beyond what the developer's plan allows: nothing is bought"
   expect(await reseller.balance()).toBe(80);
 });
 
-test('makes keys, takes their cost and says what is left', async () => {
+test('creates keys, deducts their cost and returns the balance', async () => {
   const own = await newApp(api);
   const reseller = await newReseller(api, own, { balance: 100, price: 9.99, commission_margin: 12.5 });
   const { status, body } = await reseller.buy({ amount: 3, note: 'Order 17' });
@@ -59,7 +59,7 @@ test('makes keys, takes their cost and says what is left', async () => {
       tier: 'Pro',
       duration_days: 30,
     })),
-    // 9.99 less an eighth is 8.74125: 8.75 each.
+    // 9.99 less 12.5 % is 8.74125, rounded to 8.75 each.
     cost: 26.25,
     balance: 73.75,
     currency: 'USD',
@@ -130,7 +130,7 @@ test('1000 keys in one call, and not one more', async () => {
   expectFaults(await reseller.buy({ amount: 1001 }), '/amount');
 });
 
-test('what costs nothing needs no balance', async () => {
+test('free keys need no balance', async () => {
   const reseller = await newReseller(api, app, { price: 9.99, commission_margin: 100 });
   expect((await reseller.buy({ amount: 2 })).body).toMatchObject({ cost: 0, balance: 0 });
   expect(await ledger(reseller)).toMatchObject([
@@ -139,13 +139,13 @@ test('what costs nothing needs no balance', async () => {
   ]);
 });
 
-test('without a commission it is one entry', async () => {
+test('without a commission, the purchase is one entry', async () => {
   const reseller = await newReseller(api, app, { balance: 10, price: 9.99 });
   await reseller.keys(1);
   expect(await ledger(reseller)).toMatchObject([{ kind: 'generation', amount: -9.99 }, { kind: 'credit' }]);
 });
 
-test('what is free of itself is one entry of 0', async () => {
+test('with a price of 0, the purchase is one entry of 0', async () => {
   const reseller = await newReseller(api, app, { price: 0, commission_margin: 50 });
   await reseller.keys(2);
   expect(await ledger(reseller)).toMatchObject([{ kind: 'generation', amount: 0, licenses: 2 }]);
@@ -183,7 +183,7 @@ test.each([
 });
 
 describe('INSUFFICIENT_BALANCE', () => {
-  test('leaves nothing behind, down to the last cent', async () => {
+  test('has no effect, down to the last cent', async () => {
     const own = await newApp(api);
     const reseller = await newReseller(api, own, { balance: 29.99, price: 10 });
     const response = await reseller.buy({ amount: 3 });
@@ -195,21 +195,21 @@ describe('INSUFFICIENT_BALANCE', () => {
     expectError(await reseller.buy(), 402, 'INSUFFICIENT_BALANCE');
   });
 
-  test('also for a cost that no number holds', async () => {
+  test('also for a cost that exceeds the range of numbers', async () => {
     const reseller = await newReseller(api, app, { balance: 1, price: 9_999_999_999_999.99 });
     const response = await reseller.buy({ amount: 1000 });
     expectError(response, 402, 'INSUFFICIENT_BALANCE');
     expect(response.body.detail).toContain('9999999999999990.00 USD');
   });
 
-  test('is no challenge to pay', async () => {
+  test('is not a payment challenge', async () => {
     const reseller = await newReseller(api, app);
     expect((await reseller.buy()).headers.get('www-authenticate')).toBeNull();
   });
 });
 
 describe('PRICE_NOT_FOUND', () => {
-  test('for all that he has no price for: equal whether it exists or not', async () => {
+  test('for everything without a price, regardless of whether it exists', async () => {
     const developer = await newDeveloper(api);
     const [own, unpriced, deleted] = [
       await newApp(api, developer),
@@ -319,7 +319,7 @@ test('an Idempotency-Key buys once, and is each reseller’s own', async () => {
   expect(others.body.licenses[0]!.license_key).not.toBe(first.body.licenses[0]!.license_key);
 });
 
-test('a refused purchase leaves nothing under its Idempotency-Key: it works once there is money', async () => {
+test('a refused purchase can be repeated with its Idempotency-Key once the balance suffices', async () => {
   const own = await newApp(api);
   const reseller = await newReseller(api, own, { balance: 5, price: 10 });
   const key = { 'idempotency-key': 'order-18' };
@@ -330,7 +330,7 @@ test('a refused purchase leaves nothing under its Idempotency-Key: it works once
   expect(await reseller.balance()).toBe(0);
 });
 
-test('many at once are bought whole or refused with TOO_MANY_REQUESTS and Retry-After', async () => {
+test('concurrent purchases succeed whole or fail with TOO_MANY_REQUESTS and Retry-After', async () => {
   const reseller = await newReseller(api, app, { balance: 1000, price: 1 });
   const responses = await Promise.all(Array.from({ length: 12 }, () => reseller.buy({ amount: 5 })));
   const bought = responses.filter(({ status }) => status === 201);
@@ -342,7 +342,7 @@ test('many at once are bought whole or refused with TOO_MANY_REQUESTS and Retry-
   expect(await reseller.balance()).toBe(1000 - 5 * bought.length);
 });
 
-test('is in the audit log as his deed, and tells the developer as an event', async () => {
+test('is in the audit log with the reseller as the actor, and an event for the developer', async () => {
   const own = await newApp(api);
   const reseller = await newReseller(api, own, { balance: 100, price: 10 });
   const { body } = await reseller.buy({ amount: 2 });
@@ -372,7 +372,7 @@ test('is in the audit log as his deed, and tells the developer as an event', asy
   for (const { license_key } of body.licenses) expect(texts).not.toContain(license_key);
 });
 
-test('an application that is disabled can still be sold, and one that is deleted cannot', async () => {
+test('keys of a disabled application can still be bought, those of a deleted one cannot', async () => {
   const own = await newApp(api);
   const reseller = await newReseller(api, own, { balance: 100 });
   await own.patch({ status: 'disabled' });
@@ -382,8 +382,8 @@ test('an application that is disabled can still be sold, and one that is deleted
   expect(await reseller.balance()).toBe(90);
 });
 
-describe('what changes while a generation waits for its turn counts', () => {
-  /** A generation that has seen how things were, and waits for the application. */
+describe('a change while a generation is queued applies to it', () => {
+  /** A generation that has read the old state and waits for the application. */
   async function waiting(fields: Parameters<typeof newReseller>[2], amount = 2) {
     const own = await newApp(api);
     const reseller = await newReseller(api, own, fields);

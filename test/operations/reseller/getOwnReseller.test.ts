@@ -9,7 +9,7 @@ const { api, clock } = await startTestService();
 const get = (token?: string) =>
   api.call<components['schemas']['OwnResellerResult']>('GET', '/api/v2/dev/reseller', undefined, { token });
 
-test('shows balance, commission and what is paid for each kind of key', async () => {
+test('shows the balance, the commission and the cost of each kind of key', async () => {
   const developer = await newDeveloper(api);
   const [app, other] = [await newApp(api, developer), await newApp(api, developer)];
   const reseller = await newReseller(api, app, { balance: 33.33, commission_margin: 12.5 });
@@ -35,7 +35,7 @@ test('shows balance, commission and what is paid for each kind of key', async ()
   });
 });
 
-test('each sees his own', async () => {
+test('each reseller sees only their own', async () => {
   const app = await newApp(api);
   const [first, second] = [
     await newReseller(api, app, { balance: 1 }),
@@ -49,7 +49,7 @@ test('each sees his own', async () => {
   });
 });
 
-test("UNAUTHORIZED without a token, with the developer's, and with an API token of his", async () => {
+test("UNAUTHORIZED without a token, with the developer's, and with a developer's API token", async () => {
   const { token } = await newApp(api);
   const wanted = { name: 'bot', scopes: ['read', 'write', 'auth:dev'] };
   const bot = await api.post('/api/v2/dev/tokens', wanted, { token });

@@ -12,7 +12,7 @@ const app = await newApp(api);
 const list = (token: string, query = '') =>
   api.call<Entries>('GET', `/api/v2/dev/reseller/ledger${query}`, undefined, { token });
 
-test('is what the developer sees, in pages', async () => {
+test('equals what the developer sees, in pages', async () => {
   const reseller = await newReseller(api, app, { balance: 100 });
   for (let n = 0; n < 4; n += 1) await reseller.keys(1);
   const whole = await api.call<Entries>('GET', `${reseller.path}/ledger`, undefined, app);
@@ -27,7 +27,7 @@ test('is what the developer sees, in pages', async () => {
   expect(found.map(({ balance }) => balance)).toEqual([60, 70, 80, 90, 100]);
 });
 
-test("shows no other reseller's entries, with no cursor either", async () => {
+test("shows no other reseller's entries, with any cursor", async () => {
   const [first, second] = [
     await newReseller(api, app, { balance: 1 }),
     await newReseller(api, app, { balance: 2, price: null }),

@@ -31,7 +31,7 @@ describe('pages', async () => {
     expect(found).toEqual(made.map(({ license_key }) => license_key));
   });
 
-  test('begin where the cursor says, for each reseller himself', async () => {
+  test('begin at the cursor, separately for each reseller', async () => {
     const other = await newReseller(api, app, { balance: 10 });
     const [own] = await other.keys(1);
     const { body } = await list(reseller.token, '?limit=1');
@@ -42,7 +42,7 @@ describe('pages', async () => {
   });
 });
 
-test('shows a key as it stands, and who redeemed it', async () => {
+test('shows the state of a key, and who redeemed it', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 100, price: 1 });
   const created_at = clock.now().toISOString();
@@ -111,7 +111,7 @@ describe('filters', async () => {
     expect(await ids(`?app_id=${app.app_id}&status=unused`)).toEqual([keys[3]!.license_id]);
   });
 
-  test('by what is not his: nothing, whether it exists or not', async () => {
+  test('by another’s application: nothing, regardless of whether it exists', async () => {
     const foreign = await newApp(api);
     for (const app_id of [foreign.app_id, 'app_01kazm4q7ffx8v5t2w9y3b6n1c', 'x']) {
       expect((await list(reseller.token, `?app_id=${app_id}`)).body).toEqual({
@@ -123,7 +123,7 @@ describe('filters', async () => {
   });
 });
 
-test('leaves out keys of deleted applications', async () => {
+test('omits keys of deleted applications', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 10 });
   await reseller.keys(1);

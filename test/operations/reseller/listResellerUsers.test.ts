@@ -24,7 +24,7 @@ const register = async (app: App, license_key: string) => {
   return { username: fields.username, user_id: String(body['user_id']) };
 };
 
-test('shows who redeemed a key: name and subscription, and nothing else', async () => {
+test('shows who redeemed a key: only name and subscription', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 100, price: 1 });
   const keys = await reseller.keys(3);
@@ -42,7 +42,7 @@ test('shows who redeemed a key: name and subscription, and nothing else', async 
   });
 });
 
-test('stands on the subscription clock: paused and expired', async () => {
+test('uses the subscription clock: paused and expired', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 1, price: 1 });
   const [key] = await reseller.keys(1);
@@ -72,7 +72,7 @@ test("shows no user of the developer's keys or of another reseller's", async () 
   expect((await list(second.token)).body.data).toMatchObject([customer]);
 });
 
-test('leaves out users of deleted applications', async () => {
+test('omits users of deleted applications', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 10 });
   await register(app, (await reseller.keys(1))[0]!.license_key);

@@ -33,7 +33,7 @@ const ledger = async ({ token }: Pick<TestReseller, 'token'>) =>
     await api.call<Schemas['LedgerEntryList']>('GET', '/api/v2/dev/reseller/ledger', undefined, { token })
   ).body.data.map(({ kind, amount, reference }) => ({ kind, amount, reference }));
 
-test('gives back what was paid, whatever the price is now; the key is gone for good', async () => {
+test('refunds what was paid, regardless of the current price, and deletes the key', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 20, price: 9.99, commission_margin: 12.5 });
   const [first, second] = await reseller.keys(2);
@@ -65,7 +65,7 @@ test('gives back what was paid, whatever the price is now; the key is gone for g
   expect(await reseller.balance()).toBe(11.25);
 });
 
-test('what an earlier version sold has one entry, of the net, and gets one back', async () => {
+test('a purchase of an earlier version has one net entry, and its refund too', async () => {
   const reseller = await newReseller(api, await newApp(api), { balance: 20, commission_margin: 12.5 });
   const [key] = await reseller.keys(1);
   const database = await connectTo(databaseUrl);
@@ -78,17 +78,17 @@ test('what an earlier version sold has one entry, of the net, and gets one back'
   expect(before).toMatchObject({ kind: 'generation' });
 });
 
-test('a balance that cannot hold the full price in between gets what was paid in one entry', async () => {
+test('a balance that would exceed its limit in between gets the net amount in one entry', async () => {
   const reseller = await newReseller(api, await newApp(api), { balance: 20, commission_margin: 12.5 });
   const [key] = await reseller.keys(1);
-  // 8.75 is paid, 10 is the price: there is room for 9.
+  // 8.75 was paid, and the price is 10: the limit of the balance allows 9 more.
   await reseller.credit(9_999_999_999_999.99 - 9 - 11.25);
   const { body } = await refund(reseller, key!.license_id);
   expect(body).toMatchObject({ amount: 8.75, balance: 9_999_999_999_999.74 });
   expect((await ledger(reseller))[0]).toMatchObject({ kind: 'refund', amount: 8.75 });
 });
 
-test('of a key that was free nothing comes back but entries', async () => {
+test('of a free key changes no balance, but writes entries', async () => {
   const reseller = await newReseller(api, await newApp(api), { commission_margin: 100 });
   const [key] = await reseller.keys(1);
   expect((await refund(reseller, key!.license_id)).body).toMatchObject({ amount: 0, balance: 0 });
@@ -101,7 +101,7 @@ test('of a key that was free nothing comes back but entries', async () => {
 });
 
 describe('LICENSE_NOT_REFUNDABLE', () => {
-  test('for a key that was redeemed', async () => {
+  test('for a redeemed key', async () => {
     const app = await newApp(api);
     const reseller = await newReseller(api, app, { balance: 10 });
     const [key] = await reseller.keys(1);
@@ -124,7 +124,7 @@ describe('LICENSE_NOT_REFUNDABLE', () => {
     expect(await reseller.balance()).toBe(0);
   });
 
-  test('for a balance that could not hold it', async () => {
+  test('for a balance that would exceed its limit', async () => {
     const app = await newApp(api);
     const reseller = await newReseller(api, app, { balance: 10 });
     const [key] = await reseller.keys(1);
@@ -134,7 +134,7 @@ describe('LICENSE_NOT_REFUNDABLE', () => {
   });
 });
 
-test("LICENSE_NOT_FOUND is the same for an absent key, the developer's, another reseller's and that of a deleted application", async () => {
+test("LICENSE_NOT_FOUND is the same for an absent, a developer's, another reseller's and a deleted key", async () => {
   const app = await newApp(api);
   const [reseller, other] = [
     await newReseller(api, app, { balance: 10 }),
@@ -161,7 +161,7 @@ test("LICENSE_NOT_FOUND is the same for an absent key, the developer's, another 
   expect(await ids(app)).toHaveLength(2);
 });
 
-test('an Idempotency-Key gets the answer again', async () => {
+test('an Idempotency-Key returns the same response again', async () => {
   const reseller = await newReseller(api, await newApp(api), { balance: 10 });
   const [key] = await reseller.keys(1);
   const header = { 'idempotency-key': 'refund-1' };
@@ -170,7 +170,7 @@ test('an Idempotency-Key gets the answer again', async () => {
   expect(await reseller.balance()).toBe(10);
 });
 
-test('of a redemption and a refund at once, one happens', async () => {
+test('of a concurrent redemption and refund, one succeeds', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { balance: 200 });
   const { username } = await newUser(api, app);

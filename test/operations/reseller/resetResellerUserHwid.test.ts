@@ -9,7 +9,7 @@ const { api } = await startTestService();
 const reset = ({ token }: Pick<TestReseller, 'token'>, userId: string) =>
   api.post(`/api/v2/dev/reseller/users/${userId}/reset-hwid`, undefined, { token });
 
-/** A user, registered with a key, and logged in. */
+/** A user who registered with a key and has logged in. */
 async function newCustomer(app: App, license_key?: string) {
   const user = { username: unique('user'), password: 'a user password', hwid: newHwid() };
   const { body } = await api.register(
@@ -40,7 +40,7 @@ test('the next login binds another machine; sessions end', async () => {
   expect(log.body.data).toMatchObject([{ actor: { kind: 'reseller' }, target: userId }]);
 });
 
-test('USER_NOT_FOUND is the same for everybody who has redeemed none of his keys, and changes nothing', async () => {
+test('USER_NOT_FOUND is the same for all users without a key of the reseller, and changes nothing', async () => {
   const app = await newApp(api);
   const [reseller, other] = [
     await newReseller(api, app, { balance: 10 }),

@@ -15,7 +15,7 @@ const count = async () =>
     .body.data.length;
 const wish = (fields: object = {}) => ({ name: 'Keys & More', currency: 'USD', ...fields });
 
-test('makes a reseller with an empty balance', async () => {
+test('creates a reseller with an empty balance', async () => {
   const { status, body } = await create(wish({ commission_margin: 12.5 }));
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -31,12 +31,12 @@ test('makes a reseller with an empty balance', async () => {
   });
 });
 
-test('without a commission there is none', async () => {
+test('the default commission is 0', async () => {
   expect((await create(wish())).body.commission_margin).toBe(0);
 });
 
 test.each([0, 0.01, 0.07, 0.29, 33.33, 99.99, 100])(
-  'a commission of %d comes back exactly',
+  'a commission of %d is returned exactly',
   async (margin) => {
     expect((await create(wish({ commission_margin: margin }))).body.commission_margin).toBe(margin);
   },
@@ -79,7 +79,7 @@ describe('VALIDATION_FAILED', () => {
   test('lists every fault', async () => expectFaults(await create({}), '/name', '/currency'));
 });
 
-test('an Idempotency-Key makes one reseller of two requests', async () => {
+test('an Idempotency-Key creates one reseller with two requests', async () => {
   const before = await count();
   const key = { 'idempotency-key': 'one-reseller' };
   const [first, second] = [await create(wish(), key), await create(wish(), key)];

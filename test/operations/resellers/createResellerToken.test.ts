@@ -18,7 +18,7 @@ const create = (body: object, token: string = app.token, id: string = reseller.r
 const own = (token: string, place = '') =>
   api.call('GET', `/api/v2/dev/reseller${place}`, undefined, { token });
 
-test('makes a token of the reseller, which no table holds', async () => {
+test('creates a token of the reseller, which no table contains', async () => {
   const { status, body } = await create({ name: 'Shop', scopes: ['read', 'write'] });
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -41,7 +41,7 @@ test('makes a token of the reseller, which no table holds', async () => {
   expect(rows.map(({ row }) => row).join()).not.toContain(body.token);
 });
 
-test('is for the reseller’s own side and nothing else', async () => {
+test('is valid only for the reseller API', async () => {
   const token = await newResellerToken(api, app, reseller.reseller_id);
   for (const [method, path] of [
     ['GET', '/api/v2/dev/apps'],
@@ -63,7 +63,7 @@ test('is for the reseller’s own side and nothing else', async () => {
 });
 
 describe('scopes', () => {
-  test('read looks, and changes nothing', async () => {
+  test('read can read and not write', async () => {
     const token = await newResellerToken(api, app, reseller.reseller_id, ['read']);
     for (const place of ['', '/licenses', '/ledger', '/users'])
       expect((await own(token, place)).status).toBe(200);
@@ -78,7 +78,7 @@ describe('scopes', () => {
     }
   });
 
-  test('write buys, and does not look', async () => {
+  test('write can buy and not read', async () => {
     const token = await newResellerToken(api, app, reseller.reseller_id, ['write']);
     const wish = { app_id: app.app_id, tier: 'Pro', duration_days: 30, amount: 1 };
     expect((await api.post('/api/v2/dev/reseller/licenses', wish, { token })).status).toBe(201);
@@ -87,7 +87,7 @@ describe('scopes', () => {
     }
   });
 
-  test('INSUFFICIENT_SCOPE for those that the maker has not', async () => {
+  test('INSUFFICIENT_SCOPE for scopes that the creating token lacks', async () => {
     const maker = await api.post<Schemas['CreateApiTokenResult']>(
       '/api/v2/dev/tokens',
       { name: 'Back office', scopes: ['auth:dev', 'read'] },
@@ -122,8 +122,8 @@ test("RESELLER_NOT_FOUND is the same for another developer's and an absent one",
   expect(comparable(await create(wanted, token))).toEqual(comparable(absent));
 });
 
-// Last, because the developer's token ends too.
-test('ends by itself', async () => {
+// Last, because the developer's token expires too.
+test('expires', async () => {
   const { body } = await create({ name: 'Shop', scopes: ['read'], expires_at: inDays(clock, 2) });
   expect(body.expires_at).toBe(inDays(clock, 2));
   clock.advance(2 * DAY - 1);

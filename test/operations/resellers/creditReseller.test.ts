@@ -31,7 +31,7 @@ test('adds to the balance and writes an entry', async () => {
     note,
     created_at: clock.now().toISOString(),
   });
-  // A sum of numbers would be 0.36000000000000004.
+  // A sum in floating point would be 0.36000000000000004.
   expect((await credit(reseller.reseller_id, { amount: 0.29 })).body).toMatchObject({
     balance: 0.36,
     note: null,
@@ -68,7 +68,7 @@ describe('VALIDATION_FAILED', async () => {
   });
 
   test.each(['NaN', 'Infinity', '01', '+1', '.5', '1_000'])(
-    'for %s, which is no number of JSON',
+    'for %s, which is not a JSON number',
     async (text) => {
       expectError(await credit(reseller.reseller_id, `{"amount":${text}}`), 400, 'MALFORMED_JSON');
     },
@@ -79,7 +79,7 @@ describe('VALIDATION_FAILED', async () => {
     expect(await reseller.balance()).toBe(5);
   });
 
-  test('for what would be more than 15 digits', async () => {
+  test('for a balance of more than 15 digits', async () => {
     const full = await newReseller(api, app);
     await credit(full.reseller_id, { amount: 9_999_999_999_999 });
     expectFaults(await credit(full.reseller_id, { amount: 1 }), '/amount');
@@ -103,14 +103,14 @@ test('an Idempotency-Key credits once', async () => {
   expect(await reseller.balance()).toBe(5);
 });
 
-test('a failed request leaves nothing behind under its Idempotency-Key', async () => {
+test('a failed request can be repeated with its Idempotency-Key', async () => {
   const reseller = await newReseller(api, app);
   const key = { 'idempotency-key': 'bad-credit' };
   expectFaults(await credit(reseller.reseller_id, { amount: 0.001 }, app.token, key), '/amount');
   expect((await credit(reseller.reseller_id, { amount: 1 }, app.token, key)).status).toBe(201);
 });
 
-test('is in the audit log, with what the balance was after it', async () => {
+test('is in the audit log, with the balance after it', async () => {
   const { reseller_id } = await newReseller(api, app);
   const { body } = await credit(reseller_id, { amount: 5.5, note: 'a note of ours' });
   const log = await api.call<Schemas['AuditEntryList']>(
@@ -139,7 +139,7 @@ test("RESELLER_NOT_FOUND is the same for another developer's and an absent one",
   expect(await reseller.balance()).toBe(0);
 });
 
-test('a reseller cannot credit himself', async () => {
+test('a reseller cannot credit their own balance', async () => {
   const reseller = await newReseller(api, app);
   const response = await credit(reseller.reseller_id, { amount: 1 }, reseller.token);
   expectError(response, 401, 'UNAUTHORIZED');

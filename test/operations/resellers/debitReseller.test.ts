@@ -13,7 +13,7 @@ const debit = (id: string, body: unknown, token: string = app.token, headers: Re
     headers,
   });
 
-test('takes from the balance, down to nothing', async () => {
+test('reduces the balance, down to 0', async () => {
   const reseller = await newReseller(api, app, { balance: 10 });
   const first = await debit(reseller.reseller_id, { amount: 9.99, note: 'Paid out' });
   expect(first.status).toBe(201);
@@ -22,7 +22,7 @@ test('takes from the balance, down to nothing', async () => {
   expect(await reseller.balance()).toBe(0);
 });
 
-test('INSUFFICIENT_BALANCE for more than there is, and nothing changes', async () => {
+test('INSUFFICIENT_BALANCE for more than the balance, and nothing changes', async () => {
   const reseller = await newReseller(api, app, { balance: 10 });
   const response = await debit(reseller.reseller_id, { amount: 10.01 });
   expectError(response, 409, 'INSUFFICIENT_BALANCE');

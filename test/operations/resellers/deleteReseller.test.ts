@@ -34,7 +34,7 @@ test('ends the tokens; the keys stay with the developer and work', async () => {
   expect((await api.register(app.with({ ...fields, license_key: key!.license_key }))).status).toBe(201);
 });
 
-test('RESELLER_HAS_BALANCE as long as there is money', async () => {
+test('RESELLER_HAS_BALANCE while the balance is above 0', async () => {
   const reseller = await newReseller(api, app, { balance: 0.01 });
   const refused = await remove(reseller.reseller_id);
   expectError(refused, 409, 'RESELLER_HAS_BALANCE');
@@ -44,7 +44,7 @@ test('RESELLER_HAS_BALANCE as long as there is money', async () => {
   expect((await remove(reseller.reseller_id)).status).toBe(200);
 });
 
-test('a token that was made at the same time is nobody’s', async () => {
+test('a token that was created at the same time is not valid', async () => {
   const reseller = await newReseller(api, app);
   await remove(reseller.reseller_id);
   const { developerId } = (await services.apiTokens.authenticate(app.token)) ?? {

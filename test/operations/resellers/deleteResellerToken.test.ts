@@ -13,7 +13,7 @@ const tokenIdOf = async ({ path }: TestReseller) =>
   (await api.call<components['schemas']['ApiTokenList']>('GET', `${path}/tokens`, undefined, app)).body
     .data[0]!.token_id;
 
-test('lets nobody in from the answer on, on another node too', async () => {
+test('the token is not valid after the response, on any node', async () => {
   const other = await startTestService({ DATABASE_URL: databaseUrl });
   const reseller = await newReseller(api, app, { balance: 10 });
   const look = () => other.api.call('GET', '/api/v2/dev/reseller', undefined, { token: reseller.token });
@@ -34,7 +34,7 @@ test('TOKEN_NOT_FOUND is the same for an absent one, another reseller’s, and t
     expect(comparable(await remove(first.reseller_id, tokenId))).toEqual(comparable(absent));
   }
   expect(await second.balance()).toBe(0);
-  // Nor does a reseller's token go as one of the developer's own.
+  // A reseller's token cannot be deleted as a token of the developer.
   const asOwn = await api.call('DELETE', `/api/v2/dev/tokens/${await tokenIdOf(second)}`, undefined, app);
   expectError(asOwn, 404, 'TOKEN_NOT_FOUND');
 });

@@ -40,7 +40,7 @@ describe('pages', async () => {
     expect((await list(other.reseller_id, `?cursor=${next_cursor}`)).body.data).toEqual([]);
   });
 
-  test('are in the order of the changes, also when a clock goes back', async () => {
+  test('are in the order of the changes, even if a clock is set back', async () => {
     const own = await newReseller(api, app, { price: null });
     await own.credit(1);
     clock.advance(-60 * SECOND);
@@ -50,7 +50,7 @@ describe('pages', async () => {
   });
 });
 
-test('tells every change: what, how much, what was left, of which keys', async () => {
+test('has every change: kind, amount, balance after it, and keys', async () => {
   const reseller = await newReseller(api, app, { balance: 100, price: 10, commission_margin: 5 });
   const keys = await reseller.keys(3);
   await api.post(`/api/v2/dev/reseller/licenses/${keys[1]!.license_id}/refund`, undefined, reseller);
@@ -129,7 +129,7 @@ test.each([
   expectFaults(await list(reseller_id, query), pointer);
 });
 
-test("RESELLER_NOT_FOUND is the same for another developer's and an absent one, whatever the cursor", async () => {
+test("RESELLER_NOT_FOUND is the same for another developer's and an absent one, regardless of the cursor", async () => {
   const { reseller_id } = await newReseller(api, app, { balance: 1 });
   const { token } = await newDeveloper(api);
   const absent = await list(ABSENT_RESELLER, '', token);

@@ -16,7 +16,7 @@ const list = (id: string, token: string) =>
     },
   );
 
-test('shows prices and what is paid, by the commission of now', async () => {
+test('shows prices and costs with the current commission', async () => {
   const app = await newApp(api);
   const reseller = await newReseller(api, app, { price: 9.99, commission_margin: 12.5 });
   const row = { app_id: app.app_id, tier: 'Pro', duration_days: 30, price: 9.99 };
@@ -28,7 +28,7 @@ test('shows prices and what is paid, by the commission of now', async () => {
   expect((await list(reseller.reseller_id, app.token)).body.data).toMatchObject([{ ...row, cost: 0 }]);
 });
 
-test('leaves out deleted applications, and tiers that an application no longer has', async () => {
+test('omits deleted applications, and tiers that an application no longer has', async () => {
   const developer = await newDeveloper(api);
   const [first, second] = [await newApp(api, developer), await newApp(api, developer)];
   const reseller = await newReseller(api, first, { price: null });

@@ -33,7 +33,7 @@ test("shows the reseller's tokens, newest first, in pages, and never the token i
   for (const token of tokens) expect(JSON.stringify(found)).not.toContain(token);
 });
 
-test("those of resellers are not among the developer's own, nor those of another reseller", async () => {
+test("are not listed among the developer's tokens or another reseller's", async () => {
   const [first, second] = [await newReseller(api, app), await newReseller(api, app)];
   expect((await list(second.reseller_id)).body.data).toHaveLength(1);
   await newResellerToken(api, app, first.reseller_id);
@@ -42,7 +42,7 @@ test("those of resellers are not among the developer's own, nor those of another
   expect(own.body['data']).toEqual([]);
 });
 
-test('VALIDATION_FAILED for a cursor of something else', async () => {
+test('VALIDATION_FAILED for a cursor of another list', async () => {
   const { reseller_id } = await newReseller(api, app, { price: null });
   expectFaults(await list(reseller_id, '?cursor=x'), 'query/cursor');
 });

@@ -31,12 +31,12 @@ describe('pages', async () => {
     expect(pages).toBe(Math.ceil(made.length / limit));
   });
 
-  test('have 20 items unless told', async () => {
+  test('have 20 items by default', async () => {
     expect((await list(app.token)).body.data).toHaveLength(20);
   });
 });
 
-test('shows each as it is now, without those that were deleted', async () => {
+test('shows the current state of each, without deleted ones', async () => {
   const app = await newApp(api);
   const [first, second] = [
     await newReseller(api, app, { balance: 12.5, commission_margin: 5 }),
@@ -49,7 +49,7 @@ test('shows each as it is now, without those that were deleted', async () => {
   ]);
 });
 
-test("shows no other developer's", async () => {
+test("shows no other developer's resellers", async () => {
   await newReseller(api, await newApp(api));
   const { token } = await newDeveloper(api);
   expect((await list(token)).body).toEqual({ status: 'success', data: [], next_cursor: null });

@@ -63,7 +63,7 @@ describe('VALIDATION_FAILED', async () => {
   const deleted = await newApp(api, developer);
   await api.call('DELETE', `/api/v2/dev/apps/${deleted.app_id}`, undefined, developer);
 
-  test("for an application that is another developer's, deleted or absent: all the same", async () => {
+  test("is the same for another developer's, a deleted and an absent application", async () => {
     const responses = await Promise.all(
       [foreign.app_id, deleted.app_id, 'app_01kazm4q7ffx8v5t2w9y3b6n1c'].map((app_id) =>
         set([price({ app_id })]),
@@ -95,7 +95,7 @@ describe('VALIDATION_FAILED', async () => {
     expectFaults(response, '/prices/0/price');
   });
 
-  test('for two prices of the same keys', async () => {
+  test('for two prices of the same kind of key', async () => {
     expectFaults(await set([price(), price({ duration_days: null }), price({ price: 1 })]), '/prices/2');
     const lifetimes = [price({ duration_days: null }), price({ duration_days: null })];
     expectFaults(await set(lifetimes), '/prices/1');

@@ -41,14 +41,14 @@ test('balance, currency and identifiers in the request change nothing', async ()
   expect(body).toMatchObject({ reseller_id, balance: 5, currency: 'USD' });
 });
 
-test('a commission counts for keys that are generated after it', async () => {
+test('a commission applies to keys that are generated afterwards', async () => {
   const reseller = await newReseller(api, app, { balance: 100, price: 10 });
   expect((await reseller.buy()).body.cost).toBe(10);
   await reseller.patch({ commission_margin: 33.33 });
   expect((await reseller.buy()).body).toMatchObject({ cost: 6.67, balance: 83.33 });
 });
 
-test('a suspended reseller can look and change nothing; his keys work', async () => {
+test('a suspended reseller can read but not write; their keys work', async () => {
   const reseller = await newReseller(api, app, { balance: 100 });
   const [key] = await reseller.keys(1);
   await reseller.patch({ suspended: true });
@@ -79,7 +79,7 @@ describe('VALIDATION_FAILED', async () => {
     for (const value of values) expectFaults(await update(reseller_id, { [member]: value }), `/${member}`);
   });
 
-  test('for nothing at all', async () => expectFaults(await update(reseller_id, {}), ''));
+  test('for an empty change', async () => expectFaults(await update(reseller_id, {}), ''));
 });
 
 test("RESELLER_NOT_FOUND is the same for another developer's and an absent one", async () => {
@@ -87,7 +87,7 @@ test("RESELLER_NOT_FOUND is the same for another developer's and an absent one",
   const { token } = await newDeveloper(api);
   const absent = await update(ABSENT_RESELLER, { suspended: true }, token);
   expectError(absent, 404, 'RESELLER_NOT_FOUND');
-  // Nothing of the request is looked at before.
+  // Checked before the body.
   for (const body of [{ suspended: true }, { commission_margin: 0.001 }]) {
     expect(comparable(await update(reseller_id, body, token))).toEqual(comparable(absent));
   }

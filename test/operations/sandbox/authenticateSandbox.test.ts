@@ -10,7 +10,7 @@ const { api, clock, baseUrl, databaseUrl } = await startTestService();
 const request = () => ({ app_id: 'sandbox', username: 'agent', hwid: newHwid() });
 const inAnHour = () => new Date(clock.now().getTime() + 3600 * SECOND).toISOString();
 
-test('answers with a session of one hour and what it may do, whatever app_id and username are', async () => {
+test('returns a session of one hour and its permissions, for any app_id and username', async () => {
   for (const fields of [request(), { ...request(), app_id: 'app_x', username: 'Ünïcode 🦊' }]) {
     const { status, body } = await api.sandbox(fields);
     expect(status).toBe(200);
@@ -30,7 +30,7 @@ test('answers with a session of one hour and what it may do, whatever app_id and
   }
 });
 
-test('the token is a JWS of a type of its own, without the machine in clear text', async () => {
+test('the token is a JWS of a separate type, without the machine in plain text', async () => {
   const fields = request();
   const { token } = (await api.sandbox(fields)).body;
   const [header, claims] = token
@@ -52,7 +52,7 @@ test('the token is a JWS of a type of its own, without the machine in clear text
   expect(JSON.stringify(claims)).not.toContain(fields.hwid);
 });
 
-test('looks nothing up and keeps nothing', async () => {
+test('reads and stores nothing', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const database = await connectTo(databaseUrl);
@@ -65,13 +65,13 @@ test('looks nothing up and keeps nothing', async () => {
   const before = await count();
   const fields = { app_id: app.app_id, username: user.username, hwid: user.hwid };
   expect((await api.sandbox(fields)).status).toBe(200);
-  // Nor does it tell whether application or user exist, or are banned, paused or disabled.
+  // It does not reveal whether the application or user exist, or are banned, paused or disabled.
   await app.patch({ status: 'disabled' });
   expect((await api.sandbox(fields)).status).toBe(200);
   expect(await count()).toBe(before);
 });
 
-test('its token is good for nothing else', async () => {
+test('its token is not valid for anything else', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const fields = { app_id: app.app_id, username: user.username, hwid: user.hwid };

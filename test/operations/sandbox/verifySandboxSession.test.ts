@@ -15,7 +15,7 @@ async function newSandbox() {
   return { ...fields, ...(await api.sandbox(fields)).body };
 }
 
-test('answers as verify-session does, with the machine and without', async () => {
+test('returns the same members as verify-session, with and without the machine', async () => {
   const { app_id, hwid, token, expires_at } = await newSandbox();
   for (const machine of [{}, { hwid }]) {
     const { status, body } = await api.verifySandbox({ app_id, token, ...machine });
@@ -41,7 +41,7 @@ test('on every node', async () => {
   expect((await other.api.verifySandbox({ app_id, token })).status).toBe(200);
 });
 
-test('SESSION_EXPIRED from one hour on', async () => {
+test('SESSION_EXPIRED after one hour', async () => {
   const { app_id, token } = await newSandbox();
   clock.advance(HOUR - 1);
   expect((await api.verifySandbox({ app_id, token })).status).toBe(200);
@@ -49,7 +49,7 @@ test('SESSION_EXPIRED from one hour on', async () => {
   expectError(await api.verifySandbox({ app_id, token }), 401, 'SESSION_EXPIRED');
 });
 
-test('expiry is what the handshake said, also of one that did not begin with a second', async () => {
+test('expires at the time that the handshake returned, even with a fraction of a second', async () => {
   clock.advance(500);
   const { app_id, token, expires_at } = await newSandbox();
   const { body } = await api.verifySandbox({ app_id, token });
@@ -98,7 +98,7 @@ describe('SESSION_INVALID', () => {
 
   test('for every byte that is changed', async () => {
     const { app_id, token } = await newSandbox();
-    // The last character of the signature has four bits that mean nothing.
+    // The last character of the signature has four unused bits.
     for (let place = 0; place < token.length - 1; place += 7) {
       const other = token[place] === 'A' ? 'B' : 'A';
       const altered = token.slice(0, place) + other + token.slice(place + 1);

@@ -8,7 +8,7 @@ import { comparable, expectError, expectFaults } from '../support/errors.ts';
 
 type Statistics = components['schemas']['StatisticsResult'];
 
-/** The service's clock stands at 10:00 of this day. */
+/** The service's clock starts at 10:00 of this day. */
 const service = await startTestService();
 const { api, clock, services } = service;
 
@@ -29,7 +29,7 @@ async function statistics(app: Pick<App, 'app_id' | 'token'>, query = ''): Promi
   return body;
 }
 
-/** Goes on to another day, on which the developer logs in again. */
+/** Advances to another day, on which the developer logs in again. */
 async function later(app: App, developer: Developer, ms: number): Promise<App> {
   clock.advance(ms);
   const { email, password } = developer;
@@ -37,7 +37,7 @@ async function later(app: App, developer: Developer, ms: number): Promise<App> {
   return { ...app, token: body.token };
 }
 
-test('of an application where nothing happened: 30 days of zeros', async () => {
+test('of an application without events: 30 days of zeros', async () => {
   const body = await statistics(await newApp(api));
   const zeros = Array<number>(30).fill(0);
   expect(body).toEqual({
@@ -76,7 +76,7 @@ test('counts users, logins by tier and version, activations and live sessions of
   await api.logout({ app_id: app.app_id, token: session.body.token });
   await login(ada, '__proto__');
 
-  // The third day, an hour after midnight: what began 9 hours before is still live.
+  // The third day, an hour after midnight: sessions that began 9 hours before are still live.
   app = await later(app, developer, DAY - 9 * 3_600_000);
   await login(bob, '');
   const { days, series } = await statistics(app, `?from=${first}`);
@@ -105,7 +105,7 @@ test('counts users, logins by tier and version, activations and live sessions of
         { tier: 'Standard', counts: [0, 1, 0] },
       ],
     },
-    // Ada's and Bob's; the licence's and Ada's; those two and Bob's.
+    // Ada's and Bob's; the license's and Ada's; those two and Bob's.
     live_sessions: [2, 2, 3],
   });
 });
@@ -124,8 +124,8 @@ test('a range without today has the totals of its own end', async () => {
   expect(series.live_sessions).toEqual([0, 0, 0]);
 });
 
-test('a session that ends on its day is not live at the end of it, one that ends later was', async () => {
-  // To ten in the morning of the next day.
+test('a session is live at the end of a day unless it ends on that day', async () => {
+  // To 10:00 of the next day.
   clock.advance(Date.parse(daysAgo(-1)) + 10 * 3_600_000 - clock.now().getTime());
   const developer = await newDeveloper(api);
   let app = await newApp(api, developer);
@@ -143,7 +143,7 @@ test('a session that ends on its day is not live at the end of it, one that ends
   expect((await statistics(app, `?from=${daysAgo(1)}`)).series.live_sessions).toEqual([2, 0]);
 });
 
-test('shows the 20 versions with the most logins, and tells 100 of a day apart', async () => {
+test('shows the 20 versions with the most logins, of at most 100 per day', async () => {
   const app = await newApp(api);
   const publish = (versions: readonly string[]) =>
     service.database.knex.transaction((trx) =>
@@ -164,7 +164,7 @@ test('shows the 20 versions with the most logins, and tells 100 of a day apart',
     );
   const version = (n: number) => `1.${n}.0`;
   const versions = Array.from({ length: 130 }, (_, n) => version(n));
-  // The first 25 twice; 130 in all, 30 more than are told apart.
+  // The first 25 twice; 130 in all, 30 more than are counted separately.
   await publish([...versions.slice(0, 25), ...versions.slice(0, 60)]);
   await publish(versions.slice(60));
   await publish([version(0), version(129)]);
@@ -188,7 +188,7 @@ test('shows the 20 versions with the most logins, and tells 100 of a day apart',
   ]);
 });
 
-test('events of an application that is gone are counted nowhere', async () => {
+test('events of a deleted application are not counted', async () => {
   const event = {
     eventId: 'evt_x',
     position: 1,
@@ -206,7 +206,7 @@ test('events of an application that is gone are counted nowhere', async () => {
   expect(rowCount).toBe(0);
 });
 
-test('the counts of a deleted application are cleared away', async () => {
+test('the counts of a deleted application are cleared', async () => {
   const app = await newApp(api);
   await newUser(api, app);
   await statistics(app);
@@ -233,12 +233,12 @@ describe('ranges', () => {
     expectFaults(await get(app, `?from=${daysAgo(366)}`), 'query/from');
   });
 
-  test('days to come are left out', async () => {
+  test('days in the future are omitted', async () => {
     const { to, days } = await statistics(app, `?from=${daysAgo(1)}&to=2999-12-31`);
     expect({ to, days }).toEqual({ to: today(), days: [daysAgo(1), today()] });
   });
 
-  test('one day, a leap day, and a day before there was anything', async () => {
+  test('one day, a leap day, and a day before the first event', async () => {
     expect((await statistics(app, `?from=${today()}&to=${today()}`)).days).toEqual([today()]);
     const leap = await statistics(app, '?from=2024-02-28&to=2024-03-01');
     expect(leap.days).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
@@ -262,7 +262,7 @@ describe('ranges', () => {
   });
 });
 
-test('APPLICATION_NOT_FOUND is the same for a foreign and an absent one, whatever the range', async () => {
+test('APPLICATION_NOT_FOUND is the same for a foreign and an absent one, regardless of the range', async () => {
   const app = await newApp(api);
   const { token } = await newDeveloper(api);
   for (const query of ['', '?from=2999-01-01']) {

@@ -9,7 +9,7 @@ type Schemas = components['schemas'];
 export const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 export const POST_CLAIM = ['read', 'write', 'auth:client', 'agent:execute'];
 
-/** What a refusal says besides the problem. */
+/** The members of a refusal in addition to those of the problem. */
 export interface Refused {
   readonly code?: string;
   readonly error?: string;
@@ -49,7 +49,7 @@ export const revokeCredential = (api: Api, credential: string) =>
 export const sendEvent = (api: Api, token: string, typ: 'secevent+jwt' | 'logout+jwt') =>
   api.post<Refused>('/api/v1/agent/revoke', token, { headers: { 'content-type': `application/${typ}` } });
 
-/** Whether a credential lets in where agents may be. */
+/** Whether an operation for agents accepts a credential. */
 export async function isAlive(api: Api, token: string): Promise<boolean> {
   const { status } = await api.call('GET', '/api/v1/agent/token', undefined, { token });
   return status !== 401;
@@ -61,7 +61,7 @@ export async function developerOf(api: Api, token: string): Promise<string> {
   return body.developer_id;
 }
 
-/** An agent that a developer makes. @returns its credential */
+/** Registers an agent as a developer. @returns its credential */
 export async function newAgent(
   api: Api,
   { token }: { readonly token: string },
@@ -71,7 +71,7 @@ export async function newAgent(
   const { status, body } = await api.post<Schemas['CreateAgentResult']>('/api/v2/dev/agents', wanted, {
     token,
   });
-  if (status !== 201) throw new Error(`POST /api/v2/dev/agents answered ${status}`);
+  if (status !== 201) throw new Error(`POST /api/v2/dev/agents returned ${status}`);
   return body;
 }
 
@@ -83,7 +83,7 @@ export interface MailedService {
   mailbox(): Promise<readonly Email[]>;
 }
 
-/** The mails to somebody, once there are as many as that. */
+/** The mails to an address, as soon as there are `count`. */
 export async function mailsTo(
   { mailbox }: Pick<MailedService, 'mailbox'>,
   email: string,
@@ -95,11 +95,11 @@ export async function mailsTo(
   return found();
 }
 
-/** The path of the page that the last mail to somebody links to. */
+/** The path of the page that the last mail to an address links to. */
 export async function pageFor(service: MailedService, email: string, count = 1): Promise<string> {
   const mails = await mailsTo(service, email, count);
   const pages = mails.map(({ text }) => /\/agent\/claim\/[\w-]{43}/.exec(text!)![0]);
-  // Mails of one moment have no order of their own: the page is the one that asks.
+  // Mails of the same time have no order: the page is the one that still accepts a confirmation.
   for (const page of pages) {
     const html = await (await fetch(service.api.baseUrl + page)).text();
     if (html.includes('May this agent act for you?')) return page;
@@ -124,5 +124,5 @@ export async function codeOf(api: Api, page: string, password?: string): Promise
   return code;
 }
 
-/** Another code of as many digits. */
+/** Another code with the same number of digits. */
 export const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');

@@ -2,7 +2,7 @@ import type { ApiResponse } from '../../support/api.ts';
 import { newNonce, newUser, signed, unique, type App, type User } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** An end user of an application who has a session of each version and a key that is redeemed. */
+/** An end user of an application with a session of each version and a redeemed key. */
 export interface Guest extends User {
   readonly userId: string;
   readonly token: string;
@@ -10,7 +10,7 @@ export interface Guest extends User {
   readonly licenseKey: string;
 }
 
-/** Registers a user with a key and logs in both ways; sessions of one machine replace each other, so it has two. */
+/** Registers a user with a key and logs in both ways, on two machines, because sessions of one replace each other. */
 export async function newGuest({ api, clock }: TestService, app: App): Promise<Guest> {
   const [licenseKey] = (await app.keys(1, 'Pro', 30)) as [string];
   const user = await newUser(api, app, { license_key: licenseKey } as object);
@@ -26,7 +26,7 @@ export async function newGuest({ api, clock }: TestService, app: App): Promise<G
   };
 }
 
-/** Operations at which an end user of an application is let in or kept out. */
+/** The operations that admit or refuse an end user of an application. */
 export const DOORS = [
   'initApplication',
   'registerUser',
@@ -41,7 +41,7 @@ export const DOORS = [
 export type Door = (typeof DOORS)[number];
 
 /**
- * Tries one of them as the guest does who is on his own machine.
+ * Calls one of them as a guest on their own machine.
  * @param headers of the request besides its signature
  */
 export async function knock(
@@ -79,7 +79,7 @@ export async function knock(
   }
 }
 
-/** The outcome at every door, a fresh guest at each: `ok`, or the code of the refusal. */
+/** The outcome at every door, each with a new guest: `ok`, or the code of the refusal. */
 export async function knockEverywhere(
   service: Pick<TestService, 'api' | 'clock'>,
   app: App,
@@ -94,14 +94,14 @@ export async function knockEverywhere(
   return Object.fromEntries(outcomes) as Record<Door, string>;
 }
 
-/** A guest for each door: what happens to one does not change what the next one sees. */
+/** A guest for each door, so that the calls do not affect each other. */
 export async function guestsOf(service: TestService, app: App): Promise<Record<Door, Guest>> {
   const guests: [string, Guest][] = [];
   for (const door of DOORS) guests.push([door, await newGuest(service, app)]);
   return Object.fromEntries(guests) as Record<Door, Guest>;
 }
 
-/** The same outcome at every door, but for those that are given. */
+/** The same outcome at every door, except for those that are given. */
 export function everywhere(outcome: string, but: Partial<Record<Door, string>> = {}): Record<Door, string> {
   return { ...(Object.fromEntries(DOORS.map((door) => [door, outcome])) as Record<Door, string>), ...but };
 }

@@ -15,7 +15,7 @@ type Schemas = components['schemas'];
 export type FileResponse = ApiResponse<Schemas['HostedFileResult']>;
 
 export interface FileService extends TestService {
-  /** The names of the contents that are in its folder. */
+  /** The names of the contents in its folder. */
   contents(): Promise<string[]>;
 }
 
@@ -30,12 +30,12 @@ export function sha256(content: Uint8Array, encoding: 'hex' | 'base64' = 'hex'):
   return createHash('sha256').update(content).digest(encoding);
 }
 
-/** A content that no other one is. */
+/** A unique content. */
 export function newContent(bytes = 1000): Buffer {
   return randomBytes(bytes);
 }
 
-/** Where an application's files are for its developer. */
+/** The path of an application's files for its developer. */
 export function filesOf({ app_id }: Pick<App, 'app_id'>): string {
   return `/api/v2/dev/apps/${app_id}/files`;
 }
@@ -45,7 +45,7 @@ export function fileOf(app: Pick<App, 'app_id'>, name: string): string {
   return `${filesOf(app)}/${encodeURIComponent(name)}`;
 }
 
-/** Where a program downloads a file. */
+/** The path where a client program downloads a file. */
 export function downloadOf({ app_id }: Pick<App, 'app_id'>, name: string): string {
   return `/api/v2/client/apps/${app_id}/files/${encodeURIComponent(name)}`;
 }
@@ -86,7 +86,7 @@ export interface Downloaded {
   readonly body: { readonly code?: string };
 }
 
-/** Downloads bytes as they are, and holds the exchange against the contract. */
+/** Downloads the raw bytes, and checks the exchange against the contract. */
 export async function download(
   api: Api,
   path: string,
@@ -99,7 +99,7 @@ export async function download(
   const { status } = response;
   const content = Buffer.from(await response.arrayBuffer());
   const text = status >= 400 ? content.toString() : '';
-  // A refusal without its body has nothing to be held against the contract.
+  // A refusal without its body cannot be checked against the contract.
   if (method !== 'HEAD' || status < 400)
     expectContract({
       method: method === 'HEAD' ? 'GET' : method,

@@ -5,8 +5,8 @@ import { comparable, expectError, expectFaults } from './errors.ts';
 import { ABSENT_USER, callUsers, registered, viewOf } from './users.ts';
 
 /**
- * Tests of an operation at one user: absent, of a sibling application and of another developer's are told apart by
- * nothing, and stay as they are.
+ * Tests of an operation on a user: an absent user, one of a sibling application and one of another developer's cannot
+ * be distinguished, and do not change.
  */
 export function testForeignUsers({ api }: TestService, method: string, path: string, body?: unknown): void {
   test('USER_NOT_FOUND is the same for another application’s user and an absent one', async () => {
@@ -23,7 +23,7 @@ export function testForeignUsers({ api }: TestService, method: string, path: str
     expect(await viewOf(api, sibling, userId)).toEqual(before);
   });
 
-  test('APPLICATION_NOT_FOUND for another developer’s, whose user stays as he is', async () => {
+  test('APPLICATION_NOT_FOUND for another developer’s, whose user does not change', async () => {
     const [app, other] = [await newApp(api), await newApp(api)];
     const { userId } = await registered(api, app);
     const before = await viewOf(api, app, userId);

@@ -6,7 +6,7 @@ import type { TestService } from '../../support/service.ts';
 
 type Schemas = components['schemas'];
 
-/** A session whose token is encrypted, as the v2 login gives it. */
+/** A session of the v2 login, whose token is encrypted. */
 export async function encryptedSession(
   { services }: TestService,
   app: App,
@@ -18,18 +18,18 @@ export async function encryptedSession(
   return { token: session.token, session_id: session.sessionId };
 }
 
-/** A moment from now on, as it is written on the wire. */
+/** A time in the future, in wire format. */
 export function inDays(clock: TestClock, days: number): string {
   return new Date(clock.now().getTime() + days * DAY).toISOString();
 }
 
-/** Verifies with a new session: the one before may have expired. */
+/** Verifies with a new session, because the previous one may have expired. */
 export async function verifyAnew(api: Api, app: App, user: User): Promise<Schemas['VerifySessionResult']> {
   const { body } = await api.login(app.with(user));
   return (await api.verify({ app_id: app.app_id, token: body.token })).body;
 }
 
-/** Changes an application with a new developer's token: the one before may have expired. */
+/** Changes an application with a new token of the developer, because the previous one may have expired. */
 export async function patchAnew(
   api: Api,
   { email, password }: Developer,

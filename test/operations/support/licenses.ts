@@ -8,14 +8,14 @@ type Schemas = components['schemas'];
 export type License = Schemas['License'];
 export type CreatedLicense = Schemas['CreateLicensesResult']['licenses'][number];
 
-/** What is said of every answer here. */
-type Said = { code?: string; detail?: string; errors?: { pointer: string; detail: string }[] };
+/** The members of an error response. */
+type ErrorMembers = { code?: string; detail?: string; errors?: { pointer: string; detail: string }[] };
 
-/** A developer's calls for the licences of an application. */
+/** A developer's calls for the licenses of an application. */
 export function licensesOf(api: Api, { app_id, token }: Pick<App, 'app_id'> & { token?: string }) {
   const base = `/api/v2/dev/apps/${app_id}/licenses`;
   const call = <Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
-    api.call<Body & Said>(method, base + path, body, { token, ...(headers && { headers }) });
+    api.call<Body & ErrorMembers>(method, base + path, body, { token, ...(headers && { headers }) });
   const one = (method: string, suffix = '') => {
     return (id: string, body?: unknown, headers?: Record<string, string>) =>
       call<Schemas['LicenseResult']>(method, `/${id}${suffix}`, body, headers);
@@ -29,7 +29,7 @@ export function licensesOf(api: Api, { app_id, token }: Pick<App, 'app_id'> & { 
     },
     post: (body: unknown, headers?: Record<string, string>) => call<string>('POST', '', body, headers),
     list: (query = '') => call<Schemas['LicenseList']>('GET', query),
-    /** Errors come as problems. */
+    /** Errors are problems. */
     export: (query = '', accept = 'text/csv') =>
       call<string>('GET', `/export${query}`, undefined, {
         accept: `${accept}, application/problem+json;q=0.1`,
@@ -57,7 +57,7 @@ export function licensesOf(api: Api, { app_id, token }: Pick<App, 'app_id'> & { 
 
 export type LicenseCalls = ReturnType<typeof licensesOf>;
 
-/** A key that a new user of his own has redeemed. */
+/** A key that a new user has redeemed. */
 export async function redeemed(api: Api, app: App, more: Partial<Schemas['CreateLicensesRequest']> = {}) {
   const [license] = (await licensesOf(api, app).create(1, more)) as [CreatedLicense];
   const user = await newUser(api, app);
@@ -68,7 +68,7 @@ export async function redeemed(api: Api, app: App, more: Partial<Schemas['Create
   return { ...license, user, expiresAt: response.body.expires_at! };
 }
 
-/** A key whose first login made its user. */
+/** A key whose first login created its user. */
 export async function licenseUser(api: Api, app: App) {
   const [license] = (await licensesOf(api, app).create(1)) as [CreatedLicense];
   const login = { app_id: app.app_id, license_key: license.license_key, hwid: newHwid() };
@@ -78,8 +78,8 @@ export async function licenseUser(api: Api, app: App) {
 }
 
 /**
- * What holds for every operation on one licence: another developer's application and another application's licence are
- * answered as absent ones are, and nobody without a token is heard.
+ * Checks an operation on one license: another developer's application and another application's license count as
+ * absent, and a request without a token is refused.
  */
 export async function expectForeignIsAbsent(
   api: Api,
@@ -102,7 +102,7 @@ export async function expectForeignIsAbsent(
   expectError(await call(licensesOf(api, { app_id }), licenseId), 401, 'UNAUTHORIZED');
 }
 
-/** A token of the developer that has only one scope. */
+/** A token of the developer with only one scope. */
 export async function scoped(api: Api, app: App, scope: string): Promise<{ app_id: string; token: string }> {
   const wanted = { name: unique('token'), scopes: [scope] };
   const { body } = await api.post<{ token: string }>('/api/v2/dev/tokens', wanted, { token: app.token });

@@ -4,10 +4,10 @@ import { unique } from '../../support/fixtures.ts';
 
 export const ACCESS = '/api/v1/agent/access';
 
-/** The parameters of a challenge, as they are in the header. */
+/** The parameters of a challenge in the header. */
 export type WireChallenge = Readonly<Record<string, string>>;
 
-/** What an answer asks for. */
+/** The challenge of a response. */
 export function challengeOf({ headers }: Pick<ApiResponse, 'headers'>): WireChallenge {
   const header = headers.get('www-authenticate') ?? '';
   return Object.fromEntries(
@@ -19,10 +19,10 @@ export async function newChallenge(api: Api): Promise<WireChallenge> {
   return challengeOf(await api.call('GET', ACCESS));
 }
 
-/** A token that the test processor takes. */
+/** A token that the test processor accepts. */
 export const SPT = 'spt_test_visa';
 
-/** What a payer sends for a challenge, with a token of its own unless told: each of them pays once. */
+/** A payer's credential for a challenge, by default with a new token, because each token pays once. */
 export function credential(
   challenge: unknown,
   payload: unknown = { spt: unique(SPT) },
@@ -39,7 +39,7 @@ export function access(api: Api, authorization: string): Promise<ApiResponse<Age
   return api.call<AgentAccess>('GET', ACCESS, undefined, { headers: { authorization } });
 }
 
-/** Pays. @returns the token that it gives */
+/** Pays. @returns the token that was bought */
 export async function newAgentToken(api: Api): Promise<string> {
   const { status, body } = await access(api, credential(await newChallenge(api)));
   if (status !== 200) throw new Error(`GET ${ACCESS} returned ${status} ${JSON.stringify(body)}`);

@@ -5,10 +5,10 @@ import { temporaryFolder } from '../../support/processes.ts';
 import { startTestService } from '../../support/service.ts';
 import type { MailedService } from './agents.ts';
 
-/** Asks for a new password. */
+/** Requests a password reset. */
 export const requestReset = (api: Api, email: string) => api.post('/api/v2/dev/password-resets', { email });
 
-/** Sends the token of a mail with a new password. */
+/** Sends a new password with the token of a mail. */
 export const completeReset = (
   api: Api,
   body: { readonly token: string; readonly password: string; readonly end_access?: boolean },
@@ -23,7 +23,7 @@ export const loginStatus = async (api: Api, email: string, password: string) =>
 export const meStatus = async (api: Api, token: string) =>
   (await api.call('GET', '/api/v2/dev/me', undefined, { token })).status;
 
-/** The tokens of all mails to an address; those of one moment have no order. */
+/** The tokens of all mails to an address. Mails of the same time have no order. */
 export async function tokensFor(
   { mailbox }: Pick<MailedService, 'mailbox'>,
   email: string,
@@ -32,7 +32,7 @@ export async function tokensFor(
   return mails.flatMap(({ text }) => /\/account\/password\/([\w-]{43})\n/.exec(text ?? '')?.[1] ?? []);
 }
 
-/** Asks for a new password and reads the mail. */
+/** Requests a password reset and reads the mail. */
 export async function newResetToken(service: MailedService, email: string): Promise<string> {
   const before = await tokensFor(service, email);
   const { status } = await requestReset(service.api, email);
@@ -47,7 +47,7 @@ export async function newResetToken(service: MailedService, email: string): Prom
   );
 }
 
-/** Two services on one database, whose mails are in one folder. */
+/** Two services on one database that share a mail folder. */
 export async function startTwoServices() {
   const DATA_DIR = await temporaryFolder(atFileEnd);
   const service = await startTestService({ DATA_DIR });

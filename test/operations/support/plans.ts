@@ -1,7 +1,7 @@
 import { connectTo } from '../../support/database.ts';
 import { unique, type Developer } from '../../support/fixtures.ts';
 
-/** Puts a developer on a plan of these sizes. */
+/** Puts a developer on a plan with these quotas. */
 export async function limitPlan(
   databaseUrl: string,
   developer: Developer,

@@ -5,22 +5,22 @@ import { unique, type App } from '../../support/fixtures.ts';
 type Schemas = components['schemas'];
 export type WantedPrice = Schemas['SetResellerPricesRequest']['prices'][number];
 
-/** A reseller of the application's developer, with a token of his own. */
+/** A reseller of the application's developer, with a token. */
 export interface TestReseller {
   readonly reseller_id: string;
-  /** The reseller's own. */
+  /** The reseller's token. */
   readonly token: string;
-  /** Where the developer finds him. */
+  /** The reseller's path in the developer's API. */
   readonly path: string;
   credit(amount: number): Promise<void>;
   price(...prices: WantedPrice[]): Promise<void>;
-  /** A change by the developer. */
+  /** Changes the reseller as the developer. */
   patch(changes: Schemas['UpdateResellerRequest']): Promise<void>;
-  /** Buys keys, by default one of the 30 days of Pro that the fixture has a price for. */
+  /** Buys keys, by default one for 30 days of Pro, which has a price. */
   buy(fields?: object, headers?: Record<string, string>): Promise<ApiResponse<Purchase>>;
   /** Buys keys and returns them. */
   keys(amount: number): Promise<Purchase['licenses']>;
-  /** The balance as he sees it. */
+  /** The balance that the reseller sees. */
   balance(): Promise<number>;
 }
 
@@ -33,7 +33,7 @@ export interface ResellerFields {
   readonly currency?: string;
   readonly commission_margin?: number;
   readonly balance?: number;
-  /** Of 30 days of Pro; null for no price at all. */
+  /** Of 30 days of Pro; null for no price. */
   readonly price?: number | null;
   readonly scopes?: ('read' | 'write')[];
 }
@@ -42,7 +42,7 @@ function expectStatus(what: string, { status, body }: ApiResponse<object>, wante
   if (status !== wanted) throw new Error(`${what} returned ${status} ${JSON.stringify(body)}`);
 }
 
-/** Makes a reseller with a balance, a price for 30 days of Pro, and a token. */
+/** Creates a reseller with a balance, a price for 30 days of Pro, and a token. */
 export async function newReseller(api: Api, app: App, fields: ResellerFields = {}): Promise<TestReseller> {
   const {
     currency = 'USD',
@@ -104,7 +104,7 @@ export async function newReseller(api: Api, app: App, fields: ResellerFields = {
   return reseller;
 }
 
-/** Makes one more token for a reseller. */
+/** Creates another token of a reseller. */
 export async function newResellerToken(
   api: Api,
   app: App,
@@ -118,5 +118,5 @@ export async function newResellerToken(
   return response.body.token;
 }
 
-/** An absent reseller's identifier. */
+/** The id of an absent reseller. */
 export const ABSENT_RESELLER = 'rsl_01kazmd4p7fy3t6w9z2b5e8h1k';

@@ -3,7 +3,7 @@ import type { Api } from '../../support/api.ts';
 
 type Scope = components['schemas']['ApiTokenScopes'][number];
 
-/** Makes an API token. @returns its id and the token itself */
+/** Creates an API token. @returns its id and the token itself */
 export async function newApiToken(
   api: Api,
   maker: { readonly token: string },

@@ -7,7 +7,7 @@ type Schemas = components['schemas'];
 export type UserView = Schemas['User'];
 export type Problem = { readonly code?: string; readonly errors?: { pointer: string; detail: string }[] };
 
-/** What no application has. */
+/** The id of an absent user. */
 export const ABSENT_USER = 'usr_01kazm6t0hfa8bk4n2q7r9s1vx';
 
 /** Calls an operation on the users of an application, as its developer unless another token is given. */
@@ -41,7 +41,7 @@ export async function viewOf(api: Api, app: App, userId: string): Promise<UserVi
   return body;
 }
 
-/** How many seats of the plan the application has taken. */
+/** How many seats of the plan the application uses. */
 export async function seatsOf(api: Api, { app_id, token }: App): Promise<number> {
   const { body } = await api.call<{ users: number }>('GET', `/api/v2/dev/apps/${app_id}`, undefined, {
     token,

@@ -5,13 +5,13 @@ import type { App } from '../../support/fixtures.ts';
 
 type Schemas = components['schemas'];
 
-/** Where an application's variables are, or those of one of its users. */
+/** The path of an application's variables, or of those of a user. */
 export function variablesOf(app: Pick<App, 'app_id'>, userId?: string): string {
   const path = `/api/v2/dev/apps/${app.app_id}`;
   return userId === undefined ? `${path}/variables` : `${path}/users/${userId}/variables`;
 }
 
-/** Sets a variable of the application, and expects that it works. */
+/** Sets a variable of the application, and expects success. */
 export async function setVariable(
   api: Api,
   app: App,
@@ -45,7 +45,7 @@ export function putUserVariable(
   return api.call('PUT', `${variablesOf(app, userId)}/${name}`, { value }, { token: app.token });
 }
 
-/** What a program sees, as name to value. */
+/** The variables that a client program sees, by name. */
 export async function seen(api: Api, app: App, token?: string): Promise<Record<string, string>> {
   const path = `/api/v2/client/apps/${app.app_id}/variables`;
   const { status, body } = await api.call<Schemas['ClientVariableList']>('GET', path, undefined, { token });
@@ -53,7 +53,7 @@ export async function seen(api: Api, app: App, token?: string): Promise<Record<s
   return Object.fromEntries(body.data.map(({ name, value }) => [name, value]));
 }
 
-/** The developer's log of what was done to variables of an application, the latest first. */
+/** The developer's audit log of changes of an application's variables, the latest first. */
 export async function auditOf(api: Api, app: App): Promise<object[]> {
   const path = `/api/v2/dev/audit-log?app_id=${app.app_id}`;
   const { body } = await api.call<Schemas['AuditEntryList']>('GET', path, undefined, { token: app.token });

@@ -15,7 +15,7 @@ const apps = async (token: string) =>
   (await api.call('GET', '/api/v2/dev/apps', undefined, { token })).status;
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
 
-test('makes a token that may do what it was made for, until its end', async () => {
+test('creates a token that has its scopes until its end', async () => {
   const developer = await newDeveloper(api);
   const wanted = { name: 'Discord bot 🤖', scopes: ['read'], expires_at: inMs(2 * DAY) };
   const { status, body } = await create(developer.token, wanted);
@@ -33,7 +33,7 @@ test('makes a token that may do what it was made for, until its end', async () =
     403,
     'INSUFFICIENT_SCOPE',
   );
-  // The session that made it is long over.
+  // The session that created it expired long before.
   clock.advance(2 * DAY - 1);
   expect(await apps(body.token)).toBe(200);
   clock.advance(1);
@@ -48,7 +48,7 @@ test.each([{}, { expires_at: null }])('with %j it never ends', async (more) => {
   expect(await apps(body.token)).toBe(200);
 });
 
-test('is kept as a digest', async () => {
+test('is stored as a digest', async () => {
   const { token } = await newApiToken(api, await newDeveloper(api), ['read']);
   const database = await connectTo(databaseUrl);
   const { rows } = await database.query('select * from api_tokens');
@@ -66,8 +66,8 @@ test('is in the audit log, without the token', async () => {
   expect(JSON.stringify(entries)).not.toContain(token);
 });
 
-describe('a token made with a token', () => {
-  test('has no scope that its maker has not', async () => {
+describe('a token that was created with a token', () => {
+  test('cannot have a scope that the creating token lacks', async () => {
     const maker = await newApiToken(api, await newDeveloper(api), ['auth:dev', 'read']);
     const refused = await create(maker.token, { name: 'bot', scopes: ['read', 'write'] });
     expectError(refused, 403, 'INSUFFICIENT_SCOPE');
@@ -75,7 +75,7 @@ describe('a token made with a token', () => {
     expect((await create(maker.token, { name: 'bot', scopes: ['read', 'auth:dev'] })).status).toBe(201);
   });
 
-  test('lives no longer than its maker', async () => {
+  test('expires no later than the creating token', async () => {
     const developer = await newDeveloper(api);
     const maker = await newApiToken(api, developer, ['auth:dev'], { expires_at: inMs(DAY) });
     const body = { name: 'bot', scopes: ['auth:dev'] };
@@ -86,7 +86,7 @@ describe('a token made with a token', () => {
     expect(await auditLog(api, developer, `&actor_id=${maker.token_id}`)).toHaveLength(1);
   });
 
-  test('is not made any more when its maker was revoked on the way', async () => {
+  test('is not created if the creating token is revoked meanwhile', async () => {
     const developer = await newDeveloper(api);
     const { developerId } = developer;
     const maker = await newApiToken(api, developer, ['auth:dev', 'read'], { expires_at: inMs(DAY) });
@@ -99,7 +99,7 @@ describe('a token made with a token', () => {
     expect((await api.call('GET', '/api/v2/dev/tokens', undefined, developer)).body['data']).toEqual([]);
   });
 
-  test('outlives the revocation of its maker', async () => {
+  test('stays valid when the creating token is revoked', async () => {
     const developer = await newDeveloper(api);
     const maker = await newApiToken(api, developer, ['auth:dev', 'read']);
     const made = await newApiToken(api, maker, ['read']);
@@ -108,7 +108,7 @@ describe('a token made with a token', () => {
   });
 });
 
-test('VALIDATION_FAILED lists what is wrong', async () => {
+test('VALIDATION_FAILED lists every fault', async () => {
   const developer = await newDeveloper(api);
   const body = { name: 'bot', scopes: ['read'] };
   expectFaults(await create(developer.token, {}), '/name', '/scopes');

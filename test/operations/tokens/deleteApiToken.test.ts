@@ -13,7 +13,7 @@ const revoke = (tokenId: string, { token }: { token: string }, at = api) =>
 const apps = async (token: string, at = api) =>
   (await at.call('GET', '/api/v2/dev/apps', undefined, { token })).status;
 
-test('no request is let in with it after the answer, on any node', async () => {
+test('the token is not valid after the response, on any node', async () => {
   const developer = await newDeveloper(api);
   const { token_id, token } = await newApiToken(api, developer, ['read']);
   expect([await apps(token), await apps(token, second.api)]).toEqual([200, 200]);
@@ -26,7 +26,7 @@ test('no request is let in with it after the answer, on any node', async () => {
   expect(await auditLog(api, developer, '&action=api_token.revoked')).toMatchObject([{ target: token_id }]);
 });
 
-test('of many at once over two nodes one revokes it', async () => {
+test('of concurrent requests to two nodes, one revokes it', async () => {
   const developer = await newDeveloper(api);
   const { token_id } = await newApiToken(api, developer, ['read']);
   const responses = await Promise.all(

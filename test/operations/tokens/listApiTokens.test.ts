@@ -11,7 +11,7 @@ const { api, clock, services } = await startTestService();
 const list = (token: string, query = '') =>
   api.call<components['schemas']['ApiTokenList']>('GET', `/api/v2/dev/tokens${query}`, undefined, { token });
 
-test('shows what was made, newest first, without the tokens', async () => {
+test('shows what was created, newest first, without the tokens', async () => {
   const developer = await newDeveloper(api);
   const made = [
     await newApiToken(api, developer, ['read'], { name: 'first' }),
@@ -30,7 +30,7 @@ test('shows what was made, newest first, without the tokens', async () => {
   });
 });
 
-test('goes through all of them in pages', async () => {
+test('lists all of them in pages', async () => {
   const developer = await newDeveloper(api);
   const made: string[] = [];
   for (let n = 0; n < 5; n += 1) made.unshift((await newApiToken(api, developer, ['read'])).token_id);
@@ -48,13 +48,13 @@ test('goes through all of them in pages', async () => {
   expect(seen).toEqual(made);
 });
 
-test("of another developer nothing is seen, of a reseller's neither", async () => {
+test('shows no tokens of another developer or a reseller', async () => {
   const [developer, stranger] = [await newDeveloper(api), await newDeveloper(api)];
   await newApiToken(api, developer, ['read']);
   expect((await list(stranger.token)).body.data).toEqual([]);
 });
 
-test('tokens that have ended are shown for 30 days, revoked ones are not', async () => {
+test('expired tokens are shown for 30 days, revoked ones are not', async () => {
   const developer = await newDeveloper(api);
   const expires_at = new Date(clock.now().getTime() + DAY / 2).toISOString();
   const ending = await newApiToken(api, developer, ['read'], { expires_at });

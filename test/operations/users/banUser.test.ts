@@ -40,7 +40,7 @@ test('has the effect of a ban by name', async () => {
   expect(await bansOf(app)).toMatchObject([{ ban_id: body['ban_id'] }]);
 });
 
-test('one in force already gets the new reason and end, however many there are', async () => {
+test('bans in force get the new reason and end', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   await ban(api, app, { kind: 'user', username: user.username, reason: 'first' });
@@ -55,7 +55,7 @@ test('one in force already gets the new reason and end, however many there are',
   expect((await api.login(app.with(user))).status).toBe(200);
 });
 
-test('one that is over stays in the list beside the new one', async () => {
+test('a ban that has ended stays in the list next to the new one', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   await callUsers(api, app, 'POST', `/${userId}/ban`, {
@@ -67,7 +67,7 @@ test('one that is over stays in the list beside the new one', async () => {
   expect(await bansOf(app)).toHaveLength(2);
 });
 
-test('the audit log holds the reason, and what tells the user does not', async () => {
+test('the audit log has the reason, and the user’s event does not', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   await callUsers(api, app, 'POST', `/${userId}/ban`, { reason: 'Shared' });
@@ -82,7 +82,7 @@ test('the audit log holds the reason, and what tells the user does not', async (
   expect((await read(events))[0]!.data).toEqual(told);
 });
 
-test('many at once make one ban', async () => {
+test('concurrent requests create one ban', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   const responses = await Promise.all(
@@ -92,7 +92,7 @@ test('many at once make one ban', async () => {
   expect(await bansOf(app)).toHaveLength(1);
 });
 
-test('VALIDATION_FAILED, and nobody is banned', async () => {
+test('VALIDATION_FAILED, and no user is banned', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   const send = (body: object) => callUsers(api, app, 'POST', `/${userId}/ban`, body);

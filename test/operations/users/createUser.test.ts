@@ -9,7 +9,7 @@ import { flood } from '../../support/hashing.ts';
 const service = await startTestService({}, { hashing: 'each' });
 const { api } = service;
 
-test('creates a user who is bound by his first login', async () => {
+test('creates a user whose first login binds their machine', async () => {
   const app = await newApp(api);
   const draft = {
     username: 'Ada',
@@ -41,7 +41,7 @@ test('creates a user who is bound by his first login', async () => {
   expect(await seatsOf(api, app)).toBe(1);
 });
 
-test('without a password nobody logs in', async () => {
+test('a user without a password cannot log in', async () => {
   const app = await newApp(api);
   const { body } = await callUsers<UserView>(api, app, 'POST', '', { username: 'ada' });
   expect(body).toMatchObject({ password_state: 'none', role: 'user', email: null });
@@ -51,7 +51,7 @@ test('without a password nobody logs in', async () => {
   }
 });
 
-test('USERNAME_TAKEN, whatever its letters look like', async () => {
+test('USERNAME_TAKEN, regardless of case and look-alike letters', async () => {
   const app = await newApp(api);
   const { username } = await registered(api, app);
   for (const same of [username, username.toUpperCase(), ` ${username}`]) {
@@ -64,7 +64,7 @@ test('USERNAME_TAKEN, whatever its letters look like', async () => {
   expect(await seatsOf(api, app)).toBe(2);
 });
 
-test('QUOTA_EXCEEDED leaves nothing behind', async () => {
+test('QUOTA_EXCEEDED, and nothing is created', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   await limitPlan(service.databaseUrl, developer, { users: 1 });
@@ -84,7 +84,7 @@ test('TOO_MANY_REQUESTS while too many passwords wait', async () => {
   expect(await seatsOf(api, app)).toBe(later.length);
 });
 
-test('no login of anybody is refused for it', async () => {
+test('does not cause refusals of logins', async () => {
   const app = await newApp(api);
   const other = await newApp(api);
   const user = await newUser(api, other);
@@ -119,7 +119,7 @@ test('an Idempotency-Key creates once', async () => {
   expectError(await callUsers(api, app, 'POST', '', { username: 'eve' }, key), 422, 'IDEMPOTENCY_KEY_REUSED');
 });
 
-test('VALIDATION_FAILED for what cannot be', async () => {
+test('VALIDATION_FAILED for values that are not valid', async () => {
   const app = await newApp(api);
   const draft = { username: 'ada' };
   expectFaults(await callUsers(api, app, 'POST', '', {}), '/username');

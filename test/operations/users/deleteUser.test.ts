@@ -12,7 +12,7 @@ const { api } = service;
 
 testForeignUsers(service, 'DELETE', '');
 
-test('ends the sessions, gives name and seat back, and keeps redeemed keys redeemed', async () => {
+test('ends the sessions, frees name and seat, and keeps redeemed keys redeemed', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   await limitPlan(service.databaseUrl, developer, { users: 1 });
@@ -45,7 +45,7 @@ test('ends the sessions, gives name and seat back, and keeps redeemed keys redee
   expect(await seatsOf(api, app)).toBe(1);
 });
 
-test('a ban of the user goes with him, one of his machine stays', async () => {
+test('a ban of the user is deleted, one of their machine stays', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   await ban(api, app, { kind: 'user', username: user.username });
@@ -63,7 +63,7 @@ test('a ban of the user goes with him, one of his machine stays', async () => {
   expect((await api.register(app.with({ ...back, hwid: newHwid() }))).status).toBe(201);
 });
 
-test('many at once delete him once', async () => {
+test('concurrent requests delete the user once', async () => {
   const app = await newApp(api);
   const [{ userId }] = [await registered(api, app), await registered(api, app)];
   const responses = await Promise.all(
@@ -73,7 +73,7 @@ test('many at once delete him once', async () => {
   expect(await seatsOf(api, app)).toBe(1);
 });
 
-test('tells of it', async () => {
+test('is an event and in the audit log', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   await api.login(app.with(user));

@@ -10,7 +10,7 @@ const { api } = service;
 
 testForeignUsers(service, 'DELETE', '/sessions');
 
-test('ends all of one user’s, and nobody else’s; he logs in again', async () => {
+test('ends all sessions of one user and no others; the user can log in again', async () => {
   const app = await newApp(api);
   await app.patch({ hwid_lock: false });
   const [user, other] = [await registered(api, app), await registered(api, app)];

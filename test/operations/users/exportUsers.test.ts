@@ -30,7 +30,7 @@ const ada = await registered(api, app, {
 const formula = await callUsers<UserView>(api, app, 'POST', '', { username: '=1+1', role: '@role' });
 await ban(api, app, { kind: 'user', username: '=1+1' });
 
-test('CSV by default, newest first, formulas made texts', async () => {
+test('CSV by default, newest first, without formulas', async () => {
   const response = await exported(app, '*/*');
   expect(response.headers.get('content-type')).toBe('text/csv');
   expect(response.headers.get('content-disposition')).toBe('attachment; filename="users.csv"');
@@ -53,19 +53,19 @@ test('JSON lines are exact', async () => {
   ]);
 });
 
-test('takes the filters of the list', async () => {
+test('accepts the filters of the list', async () => {
   expect(await lines(app, '?q=ada')).toHaveLength(1);
   expect(await lines(app, '?banned=true')).toMatchObject([{ username: '=1+1' }]);
   expect(await textOf(app, 'text/csv', '?tier=VIP')).toMatch(/^user_id,[^\n]*\n$/);
   expectFaults(await exported(app, '*/*', '?banned=maybe'), 'query/banned');
 });
 
-test('holds no hash, no machine and no password', async () => {
+test('contains no hash, no machine and no password', async () => {
   const text = (await textOf(app, 'text/csv')) + (await textOf(app, 'application/x-ndjson'));
   for (const secret of ['argon2', ada.hwid, ada.password]) expect(text).not.toContain(secret);
 });
 
-test('thousands come whole and in order, page by page', async () => {
+test('thousands of users are complete and in order', async () => {
   const large = await newApp(api);
   const database = await connectTo(service.databaseUrl);
   await database.query(
@@ -79,7 +79,7 @@ test('thousands come whole and in order, page by page', async () => {
   );
 });
 
-test('what it writes can be imported, but for what is Latchkey’s own', async () => {
+test('can be imported, except for columns that only Latchkey sets', async () => {
   const target = await newApp(api);
   const written = (await lines(app)).map(({ username, email, role, tier, expires_at }) =>
     JSON.stringify({ username, email, role, tier, expires_at }),
@@ -97,7 +97,7 @@ test('what it writes can be imported, but for what is Latchkey’s own', async (
   );
 });
 
-test('what CSV puts an apostrophe in front of comes back without it', async () => {
+test('a text that CSV prefixes with an apostrophe is imported without it', async () => {
   const [source, target] = [await newApp(api), await newApp(api)];
   const names = ['=1+1', "'=1+1", "''@x", '-5', '+x', '＝1', "'plain", 'a=b', 'with, comma', '🦊"'];
   for (const username of names) await callUsers(api, source, 'POST', '', { username });
@@ -109,7 +109,7 @@ test('what CSV puts an apostrophe in front of comes back without it', async () =
   expect((await lines(target)).map(({ username }) => username).sort()).toEqual(names.toSorted());
 });
 
-test('a client that goes away ends it', async () => {
+test('ends when the client disconnects', async () => {
   const away = new AbortController();
   const response = await fetch(`${service.baseUrl}/api/v2/dev/apps/${app.app_id}/users/export`, {
     headers: { authorization: `Bearer ${app.token}` },
@@ -120,7 +120,7 @@ test('a client that goes away ends it', async () => {
   expect((await exported(app, 'text/csv')).status).toBe(200);
 });
 
-test('HEAD has the headers alone', async () => {
+test('HEAD has only the headers', async () => {
   const response = await callUsers(api, app, 'HEAD', '/export');
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/csv');

@@ -13,7 +13,7 @@ const LIFETIME = '9999-12-31T23:59:59.999Z';
 
 testForeignUsers(service, 'POST', '/extend', { tier: 'Pro', days: 1 });
 
-test('adds time as a key does: same tier, higher tier, lower tier', async () => {
+test('adds time like a key: same tier, higher tier, lower tier', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   const extend = (tier: string, days: number | null) =>
@@ -57,7 +57,7 @@ test('runs on the subscription clock of a paused application', async () => {
   expect((await viewOf(api, app, userId)).subscription.expires_at).toBe(inDays(clock, 1));
 });
 
-test('an Idempotency-Key adds once; without one many at once add up', async () => {
+test('an Idempotency-Key adds once; without one, concurrent requests add up', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   const extend = (headers = {}) =>

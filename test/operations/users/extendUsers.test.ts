@@ -18,7 +18,7 @@ const give = (app: App, userId: string, tier: string, days: number | null) =>
   callUsers(api, app, 'POST', `/${userId}/extend`, { tier, days });
 const endOf = async (app: App, userId: string) => (await viewOf(api, app, userId)).subscription;
 
-/** Users of an application with nothing but names. */
+/** Users of an application with only names. */
 async function users(app: App, amount: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < amount; n += 1) {
@@ -28,7 +28,7 @@ async function users(app: App, amount: number): Promise<string[]> {
   return ids;
 }
 
-test('everybody with a running subscription gets the days in the tier in force', async () => {
+test('all users with a running subscription get the days in the tier in force', async () => {
   const app = await newApp(api);
   const [none, over, pro, two, life] = (await users(app, 5)) as [string, string, string, string, string];
   await give(app, over, 'Pro', 1);
@@ -64,7 +64,7 @@ test('everybody with a running subscription gets the days in the tier in force',
   expect((await endOf(own, life)).expires_at).toBe('9999-12-31T23:59:59.999Z');
 });
 
-test('named ones, each once, in a named tier; what is unknown or another application’s is counted', async () => {
+test('named users, each once, in a named tier; unknown and other applications’ users are counted', async () => {
   const app = await newApp(api);
   const foreign = await registered(api, await newApp(api));
   const [a, b, c] = (await users(app, 3)) as [string, string, string];
@@ -74,13 +74,13 @@ test('named ones, each once, in a named tier; what is unknown or another applica
   expect(body).toEqual({ status: 'success', extended: 1, unchanged: 1, unknown: 3 });
   expect(await endOf(app, a)).toMatchObject({ tier: 'Pro', expires_at: inDays(clock, 3) });
   expect((await endOf(app, c)).subscription_status).toBe('none');
-  // Without a tier, whoever has none in force stays as he is.
+  // Without a tier, users who have none in force do not change.
   const again = await extend(app, { days: 1, user_ids: [a, c] });
   expect(again.body).toMatchObject({ extended: 1, unchanged: 1 });
   expect((await endOf(app, a)).expires_at).toBe(inDays(clock, 4));
 });
 
-test('10,000 users take five statements a thousand; each is told of, the audit log once', async () => {
+test('10,000 users take five statements per thousand, an event each, and one audit log entry', async () => {
   const app = await newApp(api);
   const [first] = (await users(app, 1)) as [string];
   await give(app, first, 'Pro', 1);
@@ -99,7 +99,7 @@ test('10,000 users take five statements a thousand; each is told of, the audit l
   const userIds = [first, ...rows.map(({ user_id }) => user_id)];
   const query = vi.spyOn(pg.Client.prototype, 'query');
   const named = await extend(app, { days: 1, user_ids: userIds });
-  // Not what the relay and the jobs do beside it, which depends on how long it takes.
+  // Excludes the statements of the relay and the jobs, which depend on the duration.
   const ofUsers = /^(select "?user_id|delete from "subscriptions"|insert into (subscriptions|"events"))/;
   const texts = (query.mock.calls as unknown[][]).map(([requested]) =>
     typeof requested === 'string' ? requested : (requested as { text: string }).text,
@@ -129,7 +129,7 @@ test('10,000 users take five statements a thousand; each is told of, the audit l
   ]);
 }, 60_000);
 
-test('one at a time for a developer: TOO_MANY_REQUESTS; others go on', async () => {
+test('one at a time per developer: TOO_MANY_REQUESTS; other developers continue', async () => {
   const app = await newApp(api);
   const other = await newApp(api);
   const [user] = (await users(app, 1)) as [string];
@@ -151,8 +151,8 @@ test('one at a time for a developer: TOO_MANY_REQUESTS; others go on', async () 
   expect((await extend(other, { days: 1, all: true })).body).toMatchObject({ extended: 0 });
 });
 
-describe('while a user is waited for', () => {
-  /** Extends a user who has Pro for a day by 7 days, and does something else while he is held by somebody else. */
+describe('while a user is locked', () => {
+  /** Extends a user who has Pro for a day by 7 days, and does something else while another transaction locks the user. */
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const [user] = (await users(app, 1)) as [string];
     await give(app, user, 'Pro', 1);
@@ -163,7 +163,7 @@ describe('while a user is waited for', () => {
     };
   }
 
-  test('a pause of the application does not wait, and stops the clock as it does after it', async () => {
+  test('a pause of the application does not wait, and has the same effect as after it', async () => {
     const app = await newApp(api);
     const { response, user } = await extendDuring(app, async () => {
       await app.patch({ paused: true });
@@ -184,7 +184,7 @@ describe('while a user is waited for', () => {
     expect(response.body).toMatchObject({ extended: 1 });
   });
 
-  test('its end does not wait behind a change that has the application alone', async () => {
+  test('its end does not wait for a change that locks the application', async () => {
     const app = await newApp(api);
     const change = await connectTo(service.databaseUrl);
     const { response } = await extendDuring(app, async () => {
@@ -236,11 +236,12 @@ test('VALIDATION_FAILED', async () => {
   expectError(await extend(app, { days: 1, user_ids: ['x'.repeat(1_100_000)] }), 413, 'PAYLOAD_TOO_LARGE');
 });
 
-/** With a token of a new session of the same developer: the one before has expired. */
+/** Renews the developer's session, which has expired. */
 async function fresh(app: App): Promise<App> {
   const database = await connectTo(service.databaseUrl);
   await database.query(
-    `update developer_sessions set expires_at = 'infinity' where developer_id = (select developer_id from applications where app_id = $1)`,
+    `update developer_sessions set expires_at = 'infinity'
+     where developer_id = (select developer_id from applications where app_id = $1)`,
     [app.app_id],
   );
   return app;

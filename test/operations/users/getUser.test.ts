@@ -51,7 +51,7 @@ test('shows all periods in wall time, live sessions and the ban in force', async
   expect((await viewOf(api, app, user.userId)).ban).not.toBeNull();
 });
 
-test('times of subscriptions move on while the application is paused; one that is over is expired', async () => {
+test('ends of subscriptions move while the application is paused; one that has ended is expired', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const [key] = await app.keys(1, 'Pro', 2);
@@ -78,7 +78,7 @@ test('times of subscriptions move on while the application is paused; one that i
   });
 });
 
-test('holds nothing secret', async () => {
+test('contains no secret', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   const { body: session } = await api.login(app.with(user));

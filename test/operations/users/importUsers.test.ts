@@ -77,7 +77,7 @@ test('JSON lines: numbers of days, null and blank lines', async () => {
   expect(ada!.subscription).toMatchObject({ tier: 'Pro', expires_at: inDays(clock, 3) });
 });
 
-test('a paused application’s clock stands still for imported ends too', async () => {
+test('the subscription clock of a paused application is stopped for imported ends too', async () => {
   const app = await newApp(api);
   await app.patch({ paused: true });
   clock.advance(60_000);
@@ -93,7 +93,7 @@ describe('at the first login an imported hash is replaced', async () => {
       await Promise.all(
         (['2a', '2b', '2y'] as const).map(
           async (version) =>
-            // The marks of one algorithm: they differ for passwords that were hashed wrongly.
+            // Test vectors of one algorithm, which differ if a password is hashed wrongly.
             [version, (await bcrypt.hash(password, 5)).replace(/^\$2b/, `$${version}`)] as const,
         ),
       ),
@@ -125,7 +125,7 @@ describe('at the first login an imported hash is replaced', async () => {
     expectError(await login(app, 'ada', 'another password', hwid), 401, 'INVALID_CREDENTIALS');
   });
 
-  test('bcrypt: what was typed counts whole from then on, also beyond 72 bytes', async () => {
+  test('bcrypt: after the first login, the whole password counts, even beyond 72 bytes', async () => {
     const app = await newApp(api);
     const long = 'p'.repeat(72) + ' and the rest';
     await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(long, 4) });
@@ -145,7 +145,7 @@ describe('at the first login an imported hash is replaced', async () => {
     expect((await login(app, 'ada', 'abcdefgh')).status).toBe(200);
   });
 
-  test('many logins at once all come in', async () => {
+  test('concurrent logins all succeed', async () => {
     const app = await newApp(api);
     await importLines(app, { username: 'ada', password_hash: await bcrypt.hash(password, 5) });
     const hwid = newHwid();
@@ -207,7 +207,7 @@ describe('all or nothing', () => {
   });
 
   test.each(['2100-02-29T00:00:00Z', '2100-04-31T00:00:00+01:00', '2100-01-01T24:00:00Z'])(
-    'no day is taken for another one: %s',
+    'a day that does not exist is refused: %s',
     async (moment) => {
       const app = await newApp(api);
       const response = await importCsv(app, `username,tier,expires_at\na,Pro,${moment}`);
@@ -226,7 +226,7 @@ describe('all or nothing', () => {
     expect(await seatsOf(api, app)).toBe(1);
   });
 
-  test('of many faults the first hundred are shown, and all are counted', async () => {
+  test('of many faults, the first hundred are listed and all are counted', async () => {
     const app = await newApp(api);
     const response = await importCsv(app, `username,email\n${'x,nowhere\n'.repeat(250)}`);
     expect(linesOf(response)).toHaveLength(100);
@@ -244,7 +244,7 @@ describe('all or nothing', () => {
     expect(await seatsOf(api, app)).toBe(2);
   });
 
-  test('nothing is told of it when it fails, and one event when it does not', async () => {
+  test('a failure writes no event, and a success writes one', async () => {
     const app = await newApp(api);
     const database = await connectTo(service.databaseUrl);
     const events = async () =>
@@ -265,7 +265,7 @@ describe('all or nothing', () => {
   });
 });
 
-describe('hashes that cannot be taken over', () => {
+describe('hashes that cannot be imported', () => {
   const salt = 'c2FsdHNhbHRzYWx0c2FsdA';
   const hash = 'x'.repeat(43).replace(/x$/, 'w');
   test.each([
@@ -289,12 +289,12 @@ describe('hashes that cannot be taken over', () => {
     const response = await importLines(app, { username: 'ada', password_hash });
     expectError(response, 400, 'VALIDATION_FAILED');
     expect(linesOf(response)[0]![1]).toMatch(/^password_hash must be /);
-    // The answer does not say what it was.
+    // The response does not contain the hash.
     expect(JSON.stringify(response.body)).not.toContain(password_hash);
   });
 });
 
-describe('what is no import', () => {
+describe('a request that is not an import', () => {
   test.each<[string, Sent, Record<string, string>, string]>([
     ['no heading of users', 'name\nada', CSV, '/line/1'],
     ['an unknown column', 'username,hwid\nada,x', CSV, '/line/1'],
@@ -330,7 +330,7 @@ describe('what is no import', () => {
     expect(await seatsOf(api, app)).toBe(0);
   });
 
-  test('JSON is no media type for it', async () => {
+  test('JSON is not an accepted media type', async () => {
     const app = await newApp(api);
     const response = await callUsers(api, app, 'POST', '/import', { username: 'ada' });
     expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
@@ -343,7 +343,7 @@ describe('what is no import', () => {
   });
 });
 
-test('50,000 users in one go, others served meanwhile, and not one more', async () => {
+test('50,000 users in one request, which does not block others, and not one more', async () => {
   const app = await newApp(api);
   const { token } = (await api.login(app.with(await registered(api, app)))).body;
   const lines = Array.from({ length: 50_000 }, (_, n) => `user number ${n},u${n}@example.com,Pro,30\n`);
@@ -358,14 +358,14 @@ test('50,000 users in one go, others served meanwhile, and not one more', async 
   }
   expect((await importing).body).toEqual({ status: 'success', imported: 50_000 });
   expect(await seatsOf(api, app)).toBe(50_001);
-  // Far below what would mean that nobody else got his turn.
+  // Far below the time of a request that waits for the whole import.
   expect(longest).toBeLessThan(2000);
   const one = await importCsv(await newApp(api), `${heading}${lines.join('')}more,,,\n`);
   expectError(one, 400, 'VALIDATION_FAILED');
   expect(linesOf(one)).toMatchObject([['/line/50002', expect.stringContaining('50000')]]);
 }, 60_000);
 
-test('APPLICATION_NOT_FOUND when nothing is left of the application at the end of the file', async () => {
+test('APPLICATION_NOT_FOUND when the application is deleted before the end of the file', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const { developerId } = developer;
@@ -390,7 +390,7 @@ test('an Idempotency-Key imports once', async () => {
   expect(await seatsOf(api, app)).toBe(1);
 });
 
-test('TOO_MANY_REQUESTS while the developer imports already', async () => {
+test('TOO_MANY_REQUESTS while another import of the developer runs', async () => {
   const developer = await newDeveloper(api);
   const [app, sibling] = [await newApp(api, developer), await newApp(api, developer)];
   const database = await connectTo(service.databaseUrl);
@@ -411,7 +411,7 @@ test('TOO_MANY_REQUESTS while the developer imports already', async () => {
   expect((await first).status).toBe(201);
 });
 
-test('its end does not wait behind a change that waits for a registration of one of its names', async () => {
+test('its end does not wait for a change that waits for a registration of one of its names', async () => {
   const app = await newApp(api);
   const [name, change] = [await connectTo(service.databaseUrl), await connectTo(service.databaseUrl)];
   await name.query('begin');

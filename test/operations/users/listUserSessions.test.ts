@@ -14,7 +14,7 @@ interface List {
   readonly data: { began_at: string; expires_at: string; machine: string }[];
 }
 
-test('live ones, the oldest first, with labels for machines and nothing to log in with', async () => {
+test('live sessions, the oldest first, with labels for machines and without tokens', async () => {
   const app = await newApp(api);
   await app.patch({ hwid_lock: false });
   const user = await registered(api, app);
@@ -43,7 +43,7 @@ test('live ones, the oldest first, with labels for machines and nothing to log i
   expect(after.at(-1)!.machine).toBe(body.data[0]!.machine);
 });
 
-test('none that has ended or expired', async () => {
+test('no session that has ended or expired', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   const { body: session } = await api.login(app.with(user));

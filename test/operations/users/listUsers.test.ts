@@ -30,7 +30,7 @@ await create('Straße');
 clock.advance(SECOND);
 await create('100%_sure');
 
-test('newest first, in pages that neither repeat nor leave out', async () => {
+test('newest first, in pages without overlaps or gaps', async () => {
   expect(await names()).toEqual(['100%_sure', 'Straße', 'alphabet', 'Alpha']);
   const first = await list('?limit=3');
   expect(first.body.data).toHaveLength(3);
@@ -58,7 +58,7 @@ test.each([
   expect(await names(`?q=${encodeURIComponent(q)}`)).toEqual(expected);
 });
 
-test('by ban, tier, machine and age, all of them together', async () => {
+test('by ban, tier, machine and age, also combined', async () => {
   const own = await newApp(api);
   const ids: Record<string, string> = {};
   for (const name of ['banned', 'free', 'pro', 'over']) {
@@ -89,7 +89,7 @@ test('by ban, tier, machine and age, all of them together', async () => {
   expect(await names(`?created_since=${inDays(clock, 1)}`, own)).toEqual([]);
 });
 
-test('a beginning that thousands have, and one that a few of them have', async () => {
+test('a prefix of thousands of names, and one of a few', async () => {
   const large = await newApp(api);
   const database = await connectTo(service.databaseUrl);
   await database.query(
@@ -112,7 +112,7 @@ test('a beginning that thousands have, and one that a few of them have', async (
   expect(counted.size).toBe(1111);
 });
 
-test('a beginning is looked up by the indexes', async () => {
+test('a prefix is looked up in the indexes', async () => {
   const database = await connectTo(service.databaseUrl);
   const { rows } = await database.query<{ indexdef: string }>(
     `select indexdef from pg_indexes where indexname in ('users_email', 'users_username_key') order by indexname`,

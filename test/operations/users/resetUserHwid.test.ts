@@ -10,7 +10,7 @@ const { api } = service;
 
 testForeignUsers(service, 'POST', '/reset-hwid');
 
-test('as often as the developer likes: the next login binds its machine, and sessions end', async () => {
+test('without a limit: the next login binds its machine, and sessions end', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   for (let round = 0; round < 3; round += 1) {

@@ -13,7 +13,7 @@ const password = 'another password';
 
 testForeignUsers(service, 'POST', '/reset-password', { password });
 
-test('the new one counts, the old one and its sessions do not', async () => {
+test('the new password is valid, the old one and its sessions are not', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   const { body: session } = await api.login(app.with(user));
@@ -33,7 +33,7 @@ test('gives a password to a user who has none', async () => {
   expect((await api.login(app.with({ username: 'ada', password, hwid: 'machine' }))).status).toBe(200);
 });
 
-test('a login that had checked the old one before begins no session after', async () => {
+test('a login that has checked the old password creates no session after the reset', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   const database = await connectTo(service.databaseUrl);
@@ -61,7 +61,7 @@ test('a login that had checked the old one before begins no session after', asyn
     )
   ).rows[0]!;
   expect(version).toBe(1);
-  // Whichever came first, no session of the old password is left.
+  // In either order, no session of the old password remains.
   const { live_sessions: live } = await viewOf(api, app, user.userId);
   expect(live).toBe(0);
   expect([200, 401]).toContain(loggedIn.status);
@@ -86,7 +86,7 @@ test('VALIDATION_FAILED', async () => {
   expectFaults(await send({ password: 'p'.repeat(129) }), '/password');
 });
 
-test('nothing that tells of it holds a password', async () => {
+test('neither the event nor the audit log contains a password', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   await callUsers(api, app, 'POST', `/${userId}/reset-password`, { password: 'never to be seen' });

@@ -24,7 +24,7 @@ test('lifts every ban of the user once', async () => {
   expectError(await callUsers(api, app, 'POST', `/${user.userId}/unban`), 404, 'BAN_NOT_FOUND');
 });
 
-test('bans of his machine stay', async () => {
+test('bans of the user’s machine stay', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   await ban(api, app, { kind: 'hardware', username: user.username });

@@ -11,7 +11,7 @@ const { api } = service;
 
 testForeignUsers(service, 'PATCH', '', { role: 'admin' });
 
-test('changes what is sent, and a login answers with the role', async () => {
+test('changes what is sent, and a login returns the role', async () => {
   const app = await newApp(api);
   const user = await registered(api, app, { email: 'old@example.com' });
   const before = await viewOf(api, app, user.userId);
@@ -26,7 +26,7 @@ test('changes what is sent, and a login answers with the role', async () => {
   expect(removed.body['email']).toBeNull();
 });
 
-test('the audit log holds the new role, and of the e-mail address only that it changed', async () => {
+test('the audit log has the new role, and only the fact that the email address changed', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   await callUsers(api, app, 'PATCH', `/${userId}`, { email: 'new@example.com', role: 'admin' });
@@ -37,7 +37,7 @@ test('the audit log holds the new role, and of the e-mail address only that it c
   expect(second!.data).toEqual({ changed: ['email'] });
 });
 
-test('what is not the developer’s to change stays', async () => {
+test('members that the developer cannot change stay', async () => {
   const app = await newApp(api);
   const { userId } = await registered(api, app);
   const before = await viewOf(api, app, userId);

@@ -6,7 +6,7 @@ import { auditOf, putUserVariable, seen, setVariable, variablesOf } from '../sup
 
 const { api } = await startTestService();
 
-test('deletes the user’s own: the application’s is seen again', async () => {
+test('deletes the user’s variable, which reveals the application’s', async () => {
   const app = await newApp(api);
   const { token, user } = await newSession(api, app);
   await setVariable(api, app, 'a', 'app');

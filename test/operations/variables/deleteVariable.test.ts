@@ -6,7 +6,7 @@ import { auditOf, putUserVariable, seen, setVariable, variablesOf } from '../sup
 
 const { api } = await startTestService();
 
-test('deletes the variable, and not the one that a user has', async () => {
+test('deletes the application’s variable, and not a user’s', async () => {
   const app = await newApp(api);
   const { token, user } = await newSession(api, app);
   await setVariable(api, app, 'a', 'app');

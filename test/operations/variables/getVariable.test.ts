@@ -13,7 +13,7 @@ test.each(['public', 'session'] as const)('shows a variable that is %s', async (
   expect(read.body).toEqual(set);
 });
 
-test('VARIABLE_NOT_FOUND, also for another application’s and other capitals', async () => {
+test('VARIABLE_NOT_FOUND, also for another application’s and another case', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   await setVariable(api, other, 'motd', 'v');
   await setVariable(api, app, 'Motd', 'v');

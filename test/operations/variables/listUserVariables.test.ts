@@ -46,7 +46,7 @@ test('USER_NOT_FOUND for another application’s user, APPLICATION_NOT_FOUND for
   );
 });
 
-test('VALIDATION_FAILED for a cursor that is none', async () => {
+test('VALIDATION_FAILED for a cursor that is not valid', async () => {
   const app = await newApp(api);
   const { user } = await newSession(api, app);
   const path = `${variablesOf(app, user!.id!)}?cursor=x`;

@@ -9,7 +9,7 @@ type VariableList = components['schemas']['VariableList'];
 
 const { api } = await startTestService();
 
-test('pages together have every variable once, newest first, none of a user among them', async () => {
+test('pages together have every variable once, newest first, without those of users', async () => {
   const app = await newApp(api);
   const { user } = await newSession(api, app);
   const made: string[] = [];

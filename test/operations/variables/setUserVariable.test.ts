@@ -7,7 +7,7 @@ import { auditOf, putUserVariable, seen, setVariable } from '../support/variable
 
 const { api, clock, databaseUrl } = await startTestService();
 
-test('is seen by this user’s sessions alone, and wins over the application’s', async () => {
+test('is visible only to this user’s sessions, and overrides the application’s', async () => {
   const app = await newApp(api);
   const [ada, bob] = [await newSession(api, app), await newSession(api, app)];
   await setVariable(api, app, 'score', '0');
@@ -27,7 +27,7 @@ test('is seen by this user’s sessions alone, and wins over the application’s
   expect(await seen(api, app, ada.token)).toEqual({ score: '4712' });
 });
 
-test('tells the user its name, and the audit log who did it', async () => {
+test('the user’s event has its name, and the audit log the actor', async () => {
   const app = await newApp(api);
   const { user } = await newSession(api, app);
   await putUserVariable(api, app, user!.id!, 'score', 'a private thing');
@@ -43,7 +43,7 @@ test('tells the user its name, and the audit log who did it', async () => {
   });
 });
 
-test('QUOTA_EXCEEDED above 256 KiB, each user for himself', async () => {
+test('QUOTA_EXCEEDED above 256 KiB, separately for each user', async () => {
   const app = await newApp(api);
   const [ada, bob] = [await newSession(api, app), await newSession(api, app)];
   const value = 'x'.repeat(65_536);
@@ -55,7 +55,7 @@ test('QUOTA_EXCEEDED above 256 KiB, each user for himself', async () => {
   await setVariable(api, app, 'v4', value);
 });
 
-test('VALIDATION_FAILED for what cannot be kept', async () => {
+test('VALIDATION_FAILED for a value that cannot be stored', async () => {
   const app = await newApp(api);
   const { user } = await newSession(api, app);
   expectFaults(await putUserVariable(api, app, user!.id!, 'v', 'a\0'), '/value');

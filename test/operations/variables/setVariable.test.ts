@@ -33,7 +33,7 @@ test('creates a variable and replaces it', async () => {
   expect(body['data']).toMatchObject([{ name: 'motd', value: 'Goodbye.' }]);
 });
 
-test('tells sessions its name, and the audit log who did it; what changes nothing is not told', async () => {
+test('the sessions’ event has its name, and the audit log the actor; a change without effect has neither', async () => {
   const app = await newApp(api);
   await setVariable(api, app, 'motd', 'a private thing');
   await setVariable(api, app, 'motd', 'a private thing');
@@ -64,7 +64,7 @@ test.each([
 });
 
 test.each([['a'], ['_'], ['0'], ['a.b-c_D'], ['x'.repeat(64)], ['__proto__'], ['constructor']])(
-  'takes the name %s',
+  'accepts the name %s',
   async (name) => {
     const app = await newApp(api);
     expect((await setVariable(api, app, name, 'v')).name).toBe(name);
@@ -73,7 +73,7 @@ test.each([['a'], ['_'], ['0'], ['a.b-c_D'], ['x'.repeat(64)], ['__proto__'], ['
   },
 );
 
-test('names that differ in capitals are two', async () => {
+test('names are case-sensitive', async () => {
   const app = await newApp(api);
   await setVariable(api, app, 'Key', '1');
   await setVariable(api, app, 'key', '2');
@@ -114,7 +114,7 @@ test('a lone surrogate is refused, not repaired', async () => {
 });
 
 describe('QUOTA_EXCEEDED', () => {
-  test('above 1 MiB of values, in bytes; the others and smaller ones stay', async () => {
+  test('above 1 MiB of values, in bytes; existing and smaller values stay', async () => {
     const app = await newApp(api);
     for (let n = 0; n < 16; n += 1) await setVariable(api, app, `v${n}`, 'ä'.repeat(32_768));
     expectError(
@@ -133,7 +133,7 @@ describe('QUOTA_EXCEEDED', () => {
     await setVariable(api, app, 'empty', '');
   });
 
-  test('above 1000 variables; one that is there can still be replaced', async () => {
+  test('above 1000 variables; an existing one can still be replaced', async () => {
     const app = await newApp(api);
     const database = await connectTo(databaseUrl);
     await database.query(
@@ -152,7 +152,7 @@ describe('QUOTA_EXCEEDED', () => {
   });
 });
 
-test('variables of a user with the same name are another matter', async () => {
+test('variables of a user with the same name are separate', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   await setVariable(api, app, 'a', 'app');

@@ -21,7 +21,7 @@ const HOOK = { url: 'https://example.com/hook?key=a%20b', types: ['user.banned']
 const create = (app: { app_id: string; token: string }, body: unknown) =>
   callWebhooks<NewWebhook>(api, app, 'POST', [], body);
 
-test('adds an endpoint, which comes back as it was sent, with its secret once', async () => {
+test('creates an endpoint, which is returned as sent, with its secret once', async () => {
   const app = await newApp(api);
   const { status, body } = await create(app, { ...HOOK, description: 'Discord bot 🤖' });
   expect(status).toBe(201);
@@ -42,7 +42,7 @@ test('adds an endpoint, which comes back as it was sent, with its secret once', 
   expect(await getWebhook(api, app, body.webhook_id)).toEqual({ status: 'success', ...webhook });
 });
 
-test('keeps the secret sealed', async () => {
+test('stores the secret sealed', async () => {
   const app = await newApp(api);
   const { secret, webhook_id } = (await create(app, HOOK)).body;
   const database = await connectTo(databaseUrl);
@@ -72,7 +72,7 @@ test('is in the audit log, without the URL and the secret', async () => {
 });
 
 describe('types', () => {
-  test('say what is sent; * is everything but its own changes', async () => {
+  test('select what is sent; * is everything except changes of the endpoint', async () => {
     const app = await newApp(api);
     const [some, all] = [await startReceiver(), await startReceiver()];
     await newWebhook(api, app, some.url, ['ban.created', 'ban.lifted']);
@@ -108,7 +108,7 @@ describe('types', () => {
 });
 
 describe('a URL that is refused', async () => {
-  // On a database of its own: of two nodes on one, either may deliver.
+  // On a separate database, because any node of a database may deliver.
   const strict = await startTestService();
   const app = await newApp(strict.api);
 
@@ -150,7 +150,7 @@ test.each([
 });
 
 describe('an application has 20 endpoints at most', () => {
-  test('also when all are added at once', async () => {
+  test('even with concurrent requests', async () => {
     const app = await newApp(api);
     const responses = await Promise.all(Array.from({ length: 24 }, () => create(app, HOOK)));
     const refused = responses.filter(({ status }) => status !== 201);
@@ -163,7 +163,7 @@ describe('an application has 20 endpoints at most', () => {
   });
 });
 
-test('with an Idempotency-Key it is added once', async () => {
+test('with an Idempotency-Key it is created once', async () => {
   const app = await newApp(api);
   const send = (body: object) =>
     api.post<NewWebhook>(pathOf(app), body, { token: app.token, headers: { 'idempotency-key': 'a-key' } });
@@ -175,7 +175,7 @@ test('with an Idempotency-Key it is added once', async () => {
   expect(body.data).toHaveLength(1);
 });
 
-test('APPLICATION_NOT_FOUND for another developer’s, whatever the body', async () => {
+test('APPLICATION_NOT_FOUND for another developer’s, regardless of the body', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const foreign = await create({ ...app, token: other.token }, HOOK);
   expectError(foreign, 404, 'APPLICATION_NOT_FOUND');

@@ -10,7 +10,7 @@ import { expectError } from '../support/errors.ts';
 
 const { api, clock, databaseUrl, services } = await startTestService(LOOPBACK);
 
-test('ends it: nothing is sent any more, and its rows are cleared', async () => {
+test('nothing is sent afterwards, and its rows are cleared', async () => {
   const app = await newApp(api);
   const [receiver, witness] = [await startReceiver(500), await startReceiver()];
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
@@ -69,5 +69,5 @@ test('deliveries are cleared after 30 days, and with their application', async (
   expect((await database.query(ofOther, [kept.webhook_id])).rowCount).toBe(0);
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'DELETE'));
+test('another developer’s counts as absent', () => expectForeignAbsent(api, 'DELETE'));
 test('INSUFFICIENT_SCOPE without auth:dev', () => expectScope(api, 'DELETE', (id) => [id]));

@@ -13,5 +13,5 @@ test('shows the endpoint without its secret', async () => {
   expect(secret).toMatch(/^whsec_/);
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'GET'));
+test('another developer’s counts as absent', () => expectForeignAbsent(api, 'GET'));
 test('INSUFFICIENT_SCOPE without auth:dev', () => expectScope(api, 'GET', (id) => [id]));

@@ -74,6 +74,6 @@ test('DELIVERY_NOT_FOUND for an absent one and for another endpoint’s', async 
   expect(comparable(await look(ABSENT))).toEqual(comparable(foreign));
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'GET', ['deliveries', ABSENT]));
+test('another developer’s counts as absent', () => expectForeignAbsent(api, 'GET', ['deliveries', ABSENT]));
 test('INSUFFICIENT_SCOPE without auth:dev', () =>
   expectScope(api, 'GET', (id) => [id, 'deliveries', ABSENT]));

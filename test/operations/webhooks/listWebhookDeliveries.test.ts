@@ -30,7 +30,7 @@ describe('deliveries', async () => {
     expect((await all()).map(({ attempts }) => attempts)).toEqual(Array(9).fill(1));
   await vi.waitFor(attempted, { timeout: 20_000 });
 
-  test('are shown with what became of them', async () => {
+  test('are shown with their results', async () => {
     const [first] = (await all()).filter(({ event }) => event.type === 'license.created');
     expect(first).toEqual({
       delivery_id: expect.stringMatching(/^dlv_/) as string,
@@ -48,7 +48,7 @@ describe('deliveries', async () => {
     });
   });
 
-  test.each([1, 4, 9])('come in pages of %d: complete, newest first, without overlap', async (limit) => {
+  test.each([1, 4, 9])('in pages of %d: complete, newest first, without overlap', async (limit) => {
     const found: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const query: string = `deliveries?limit=${limit}${cursor && `&cursor=${cursor}`}`;
@@ -93,5 +93,5 @@ describe('deliveries', async () => {
   });
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'GET', ['deliveries']));
+test('another developer’s counts as absent', () => expectForeignAbsent(api, 'GET', ['deliveries']));
 test('INSUFFICIENT_SCOPE without auth:dev', () => expectScope(api, 'GET', (id) => [id, 'deliveries']));

@@ -28,12 +28,12 @@ describe('pages', async () => {
     expect(found).toEqual(made);
   });
 
-  test('hold no secret', async () => {
+  test('contain no secret', async () => {
     expect(JSON.stringify((await list(app)).body)).not.toContain('whsec_');
   });
 });
 
-test('disabled ones are among them, deleted ones and those of others are not', async () => {
+test('disabled ones are listed, deleted ones and those of others are not', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const kept = await newWebhook(api, app, 'https://example.com/');
   const gone = await newWebhook(api, app, 'https://example.com/');

@@ -34,7 +34,7 @@ const scene = async () => {
   return { app, receiver, webhook_id, delivery: delivery!, replay };
 };
 
-test('sends the same event again, as a delivery of its own', async () => {
+test('sends the same event again, as a separate delivery', async () => {
   const { app, receiver, webhook_id, delivery, replay } = await scene();
   const { status, body } = await replay();
   expect(status).toBe(202);
@@ -58,7 +58,7 @@ test('with an Idempotency-Key it is sent once', async () => {
   expect(await listDeliveries(api, app, webhook_id)).toHaveLength(2);
 });
 
-test('WEBHOOK_DISABLED, and DELIVERY_NOT_FOUND, which leave nothing behind', async () => {
+test('WEBHOOK_DISABLED and DELIVERY_NOT_FOUND create no delivery', async () => {
   const { app, webhook_id, replay } = await scene();
   expectError(await replay(ABSENT), 404, 'DELIVERY_NOT_FOUND');
   await callWebhooks(api, app, 'PATCH', [webhook_id], { enabled: false });
@@ -66,6 +66,7 @@ test('WEBHOOK_DISABLED, and DELIVERY_NOT_FOUND, which leave nothing behind', asy
   expect(await listDeliveries(api, app, webhook_id)).toHaveLength(1);
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'POST', ['deliveries', ABSENT, 'replay']));
+test('another developer’s counts as absent', () =>
+  expectForeignAbsent(api, 'POST', ['deliveries', ABSENT, 'replay']));
 test('INSUFFICIENT_SCOPE without auth:dev', () =>
   expectScope(api, 'POST', (id) => [id, 'deliveries', ABSENT, 'replay']));

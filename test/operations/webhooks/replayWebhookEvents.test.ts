@@ -27,7 +27,7 @@ const scene = async () => {
   return { app, witness, receiver, replayTo };
 };
 
-test('sends what happened in a time, of the types that the endpoint takes, the oldest first', async () => {
+test('sends the events of a period, of the endpoint’s types, the oldest first', async () => {
   const { app, witness, receiver, replayTo } = await scene();
   const moments: string[] = [];
   for (let host = 0; host < 5; host += 1) {
@@ -50,7 +50,7 @@ test('sends what happened in a time, of the types that the endpoint takes, the o
   );
 });
 
-test('in parts when there are many: each event once', { timeout: 60_000 }, async () => {
+test('many events in batches, each once', { timeout: 60_000 }, async () => {
   const { app, replayTo } = await scene();
   const silent = await startReceiver(() => {});
   const { webhook_id } = await newWebhook(api, app, silent.url, ['ban.created']);
@@ -60,7 +60,8 @@ test('in parts when there are many: each event once', { timeout: 60_000 }, async
   const amount = 10_500;
   await database.query(
     `insert into events (event_id, app_id, type, data, created_at, position)
-     select 'evt_' || lpad(n::text, 26, '0'), $1, 'ban.created', '{}', $2::timestamptz + n / 100 * interval '1 ms', 1000000 + n
+     select 'evt_' || lpad(n::text, 26, '0'), $1, 'ban.created', '{}',
+       $2::timestamptz + n / 100 * interval '1 ms', 1000000 + n
      from generate_series(1, $3) n`,
     [app.app_id, since, amount],
   );
@@ -78,7 +79,7 @@ test('in parts when there are many: each event once', { timeout: 60_000 }, async
   expect(rows).toEqual([{ all: String(amount), different: String(amount) }]);
 });
 
-test('an application without events in that time', async () => {
+test('an application without events in that period', async () => {
   const { app, receiver, replayTo } = await scene();
   const { webhook_id } = await newWebhook(api, app, receiver.url);
   const { body } = await replayTo(webhook_id)({
@@ -130,7 +131,7 @@ test.each([
   expectFaults(await replayTo(webhook_id)(body), pointer);
 });
 
-test('foreign is absent', () =>
+test('another developer’s counts as absent', () =>
   expectForeignAbsent(api, 'POST', ['replay'], { since: '2026-01-01T00:00:00Z' }));
 test('INSUFFICIENT_SCOPE without auth:dev', () =>
   expectScope(api, 'POST', (id) => [id, 'replay'], { since: '2026-01-01T00:00:00Z' }));

@@ -18,7 +18,7 @@ const scene = async () => {
 };
 const inSeconds = (seconds: number) => new Date(clock.now().getTime() + seconds * SECOND).toISOString();
 
-// That both secrets sign meanwhile is in test/webhooks/signatures.test.ts.
+// test/webhooks/signatures.test.ts checks that both secrets sign meanwhile.
 test.each([
   [{}, 86_400],
   [{ overlap_seconds: 0 }, 0],
@@ -44,7 +44,7 @@ test('is in the audit log without any secret', async () => {
   for (const each of [secret, body.secret]) expect(JSON.stringify(log.body)).not.toContain(each);
 });
 
-test('the secret before it is deleted once its overlap is over', async () => {
+test('the previous secret is deleted after its overlap', async () => {
   const { webhook_id, rotate } = await scene();
   await rotate({ overlap_seconds: 60 });
   const clear = async () => {
@@ -82,6 +82,6 @@ test.each([
   expectFaults(await rotate(body), pointer);
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'POST', ['rotate-secret'], {}));
+test('another developer’s counts as absent', () => expectForeignAbsent(api, 'POST', ['rotate-secret'], {}));
 test('INSUFFICIENT_SCOPE without auth:dev', () =>
   expectScope(api, 'POST', (id) => [id, 'rotate-secret'], {}));

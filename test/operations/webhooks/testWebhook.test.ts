@@ -26,7 +26,7 @@ const scene = async (behavior = 204) => {
   return { app, receiver, webhook_id, send };
 };
 
-test('sends webhook.test to this endpoint alone, whatever its types', async () => {
+test('sends webhook.test only to this endpoint, regardless of its types', async () => {
   const { app, receiver, webhook_id, send } = await scene();
   const other = await startReceiver();
   await newWebhook(api, app, other.url);
@@ -85,5 +85,5 @@ test('with an Idempotency-Key it is sent once', async () => {
   await expect.poll(() => receiver.ids()).toHaveLength(1);
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'POST', ['test']));
+test('another developer’s counts as absent', () => expectForeignAbsent(api, 'POST', ['test']));
 test('INSUFFICIENT_SCOPE without auth:dev', () => expectScope(api, 'POST', (id) => [id, 'test']));

@@ -59,7 +59,7 @@ test('an empty change changes nothing', async () => {
   expect((await patch({})).body).toEqual(before);
 });
 
-test('a disabled endpoint gets no events, and those it has missed not later either', async () => {
+test('a disabled endpoint gets no events, and does not get the missed ones later', async () => {
   const { app, receiver, patch } = await scene();
   await patch({ enabled: false });
   const witness = await startReceiver();
@@ -72,7 +72,7 @@ test('a disabled endpoint gets no events, and those it has missed not later eith
   await expect.poll(() => receiver.ids()).toEqual([witness.ids()[1]]);
 });
 
-test('other endpoints are told what has changed, without the URL', async () => {
+test('other endpoints get an event with the changes, without the URL', async () => {
   const { app, webhook_id, patch } = await scene();
   const witness = await startReceiver();
   await newWebhook(api, app, witness.url, ['webhook.updated']);
@@ -82,7 +82,7 @@ test('other endpoints are told what has changed, without the URL', async () => {
     .toEqual([{ webhook_id, changed: ['url', 'enabled'], enabled: false }]);
 });
 
-test('the audit log holds the new values, and of the URL only that it changed', async () => {
+test('the audit log has the new values, and only the fact that the URL changed', async () => {
   const { app, webhook_id, patch } = await scene();
   await patch({
     url: 'https://example.com/secret',
@@ -116,6 +116,7 @@ describe('VALIDATION_FAILED', () => {
   });
 });
 
-test('foreign is absent', () => expectForeignAbsent(api, 'PATCH', [], { url: 'http://10.0.0.1/' }));
+test('another developer’s counts as absent', () =>
+  expectForeignAbsent(api, 'PATCH', [], { url: 'http://10.0.0.1/' }));
 test('INSUFFICIENT_SCOPE without auth:dev', () =>
   expectScope(api, 'PATCH', (id) => [id], { enabled: false }));
