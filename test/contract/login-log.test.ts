@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { limitPlan } from '../operations/support/plans.ts';
-import { newGuest, type Guest } from '../operations/support/doors.ts';
+import { newGuest, type Guest } from '../operations/support/entry-points.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { DAY } from '../support/clock.ts';
 import { connectTo } from '../support/database.ts';

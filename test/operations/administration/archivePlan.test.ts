@@ -19,7 +19,7 @@ const archive = (planId: string, token: string | undefined = ADMINISTRATOR.token
   api.call('DELETE', `/api/v2/admin/plans/${planId}`, undefined, { token });
 const get = (planId: string) => api.call('GET', `/api/v2/admin/plans/${planId}`, undefined, ADMINISTRATOR);
 
-test('is no longer sold: neither listed nor found', async () => {
+test('is no longer for sale: neither listed nor found', async () => {
   const plan = await sellPlan(api);
   clock.advance(1000);
   const response = await archive(plan.plan_id);
@@ -53,7 +53,7 @@ test('its developers keep it, and an open checkout can be paid', async () => {
   }
 });
 
-test('twice is once: the second time changes nothing', async () => {
+test('a second request changes nothing', async () => {
   const plan = await sellPlan(api);
   await archive(plan.plan_id);
   const { body: before } = await get(plan.plan_id);

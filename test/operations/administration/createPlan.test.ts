@@ -16,7 +16,7 @@ const wish = (fields: object = {}) => ({ name: unique('Plan'), price: 19, ...fie
 const count = async () => (await database.knex('plans').select('plan_id')).length;
 const sold = async (id: string) => (await api.plans()).body.data.find((plan) => plan.id === id);
 
-test('sells a subscription, which everyone can see', async () => {
+test('creates a subscription plan, which everyone can see', async () => {
   const name = unique('Pro “édition” 🦊');
   const { status, body } = await create({
     kind: 'subscription',
@@ -72,7 +72,7 @@ test('with only a name and a price it is a lifetime plan, in dollars, with all q
 });
 
 describe('a pack', () => {
-  test('of license keys adds some, one of balance adds money', async () => {
+  test('adds license keys or balance', async () => {
     const licenses = await create(wish({ kind: 'license_quota', licenses: 500 }));
     expect(licenses.body).toMatchObject({ period: 'lifetime', licenses: 500, balance: null });
     const balance = await create(wish({ kind: 'reseller_balance', balance: 0.01, currency: 'USD' }));
@@ -80,7 +80,7 @@ describe('a pack', () => {
     expect(await sold(balance.body.plan_id)).toMatchObject({ kind: 'reseller_balance', balance: 0.01 });
   });
 
-  test('VALIDATION_FAILED without what it adds, with what others add, or by the period', async () => {
+  test('VALIDATION_FAILED without its amount, with that of another kind, or with a period', async () => {
     const before = await count();
     const quota = { kind: 'license_quota', licenses: 1 };
     const money = { kind: 'reseller_balance', balance: 1 };
@@ -193,7 +193,7 @@ describe('VALIDATION_FAILED', () => {
 });
 
 describe('PLAN_NAME_TAKEN', () => {
-  test('for a second plan of a name and a period; another period, or an archived one, is no hindrance', async () => {
+  test('for a second plan with the same name and period, unless the first one is archived', async () => {
     const name = unique('Taken');
     const first = await create(wish({ name, period: 'monthly' }));
     const before = await count();
@@ -208,7 +208,7 @@ describe('PLAN_NAME_TAKEN', () => {
     expect((await create(wish({ name, period: 'monthly' }))).status).toBe(201);
   });
 
-  test('for all but one of many at once', async () => {
+  test('for all but one of several concurrent requests', async () => {
     const name = unique('Race');
     const responses = await Promise.all(Array.from({ length: 8 }, () => create(wish({ name }))));
     expect(responses.map(({ status }) => status).sort()).toEqual([
@@ -218,7 +218,7 @@ describe('PLAN_NAME_TAKEN', () => {
   });
 });
 
-test('an Idempotency-Key sells one plan for two requests', async () => {
+test('an Idempotency-Key creates one plan with two requests', async () => {
   const key = { 'idempotency-key': unique('key') };
   const body = wish();
   const before = await count();

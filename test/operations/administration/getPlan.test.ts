@@ -12,7 +12,7 @@ const get = (planId: string, token: string | undefined = ADMINISTRATOR.token) =>
     token,
   });
 
-test('shows a plan as it was made, and the default plan', async () => {
+test('shows a plan as created, and the default plan', async () => {
   const plan = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', licenses: 7 });
   const { status, body } = await get(plan.plan_id);
   expect(status).toBe(200);
@@ -25,7 +25,7 @@ test('shows a plan as it was made, and the default plan', async () => {
   });
 });
 
-test('also one that is not sold any more', async () => {
+test('shows an archived plan', async () => {
   const plan = await sellPlan(api);
   await api.call('DELETE', `/api/v2/admin/plans/${plan.plan_id}`, undefined, ADMINISTRATOR);
   expect((await get(plan.plan_id)).body).toMatchObject({ plan_id: plan.plan_id, archived: true });

@@ -64,7 +64,7 @@ describe('a search', () => {
     expect(body.data).toEqual(places.map((place) => all[place]));
   });
 
-  test('goes through pages', async () => {
+  test('is paginated', async () => {
     const seen: Schemas['AuditEntry'][] = [];
     let cursor = '';
     do {

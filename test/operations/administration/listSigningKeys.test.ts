@@ -7,7 +7,7 @@ const { api, clock } = await startTestService();
 const list = () =>
   api.call<{ data: object[] }>('GET', '/api/v2/admin/signing-keys', undefined, ADMINISTRATOR);
 
-test('lists the keys that are published; that of ID tokens is made when it is needed first', async () => {
+test('lists the published keys; the one for ID tokens is created on first use', async () => {
   const key = {
     key_id: expect.stringMatching(/^[\w-]{11}$/),
     alg: 'ES256',

@@ -36,7 +36,7 @@ const refund = (
     { token, headers },
   );
 
-/** A developer who has bought a plan, and what is known of its invoice. */
+/** A developer who has bought a plan, and its invoice. */
 async function customer(
   what = plan,
   more: Partial<Schemas['CreateCheckoutRequest']> = {},
@@ -57,7 +57,7 @@ async function customer(
   };
 }
 
-test('refunds all that is left, and takes back what was bought', async () => {
+test('refunds the remaining amount, and takes back what was bought', async () => {
   const { id, invoice, me } = await customer();
   expect((await me()).plan.id).toBe(plan.plan_id);
   const { status, body } = await refund(id);
@@ -67,7 +67,7 @@ test('refunds all that is left, and takes back what was bought', async () => {
   expect((await me()).plan.id).toBe('free');
 });
 
-test('refunds parts: the plan stays until nothing is left', async () => {
+test('refunds parts: the plan stays until the whole amount is refunded', async () => {
   const { id, invoice, me } = await customer();
   expect((await refund(id, { amount: 0.01 })).status).toBe(200);
   expect(await invoice()).toMatchObject({ state: 'partially_refunded', refunded: 0.01 });
@@ -91,7 +91,7 @@ test('takes back the same part of a pack: license keys, and balance', async () =
   expect((await pack.me()).quotas).toMatchObject({ licenses: { limit: 15 } });
   await refund(pack.id, { amount: 2.55 });
   await pack.invoice();
-  // A quarter and a bit: what is half paid is not lost.
+  // A little more than a quarter: a key that is partly paid is not taken back.
   expect((await pack.me()).quotas).toMatchObject({ licenses: { limit: 13 } });
 
   const money = await sellPlan(api, {
@@ -109,7 +109,7 @@ test('takes back the same part of a pack: license keys, and balance', async () =
 });
 
 describe('twice', () => {
-  test('with one Idempotency-Key happens once, with the same response', async () => {
+  test('with one Idempotency-Key refunds once, with the same response', async () => {
     const { id, invoice } = await customer();
     const key = { 'idempotency-key': unique('key') };
     const [first, second] = [await refund(id, { amount: 5 }, key), await refund(id, { amount: 5 }, key)];
@@ -120,7 +120,7 @@ describe('twice', () => {
     expect(await invoice()).toMatchObject({ refunded: 5 });
   });
 
-  test('with two keys, or without any after the first is known, is twice', async () => {
+  test('with two keys, or without any after the first is known, refunds twice', async () => {
     const { id, invoice } = await customer();
     for (const key of [unique('key'), unique('key')])
       expect((await refund(id, { amount: 5 }, { 'idempotency-key': key })).status).toBe(200);
@@ -129,7 +129,7 @@ describe('twice', () => {
     expect(await invoice()).toMatchObject({ refunded: 15 });
   });
 
-  test('all of it: the second time nothing is left', async () => {
+  test('the whole amount: the second time nothing is left', async () => {
     const { id, invoice } = await customer();
     expect((await refund(id)).status).toBe(200);
     await invoice();
@@ -138,7 +138,7 @@ describe('twice', () => {
     expect(await invoice()).toMatchObject({ refunded: 19 });
   });
 
-  test('many at once never refund more than was paid', async () => {
+  test('concurrent requests never refund more than was paid', async () => {
     const { id, invoice } = await customer();
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => refund(id, { amount: 4 }, { 'idempotency-key': unique('key') })),
@@ -162,7 +162,7 @@ describe('INVOICE_NOT_REFUNDABLE', () => {
     expect(await auditLog(api, developer, '&action=invoice.refunded')).toEqual([]);
   });
 
-  test('for a bill that was not paid', async () => {
+  test('for an unpaid invoice', async () => {
     const developer = await newDeveloper(api);
     const opened = await openCheckout(api, developer, await sellPlan(api));
     const end = new Date(inDays(clock, 30));
@@ -223,7 +223,7 @@ test('INVOICE_NOT_FOUND for an absent one', async () => {
     expectError(await refund(id), 404, 'INVOICE_NOT_FOUND');
 });
 
-test("is in the payer's audit log, and in it no secret", async () => {
+test("is in the payer's audit log, without a secret", async () => {
   const { id, developer } = await customer();
   await refund(id, { amount: 4.5 });
   await allTold(service);

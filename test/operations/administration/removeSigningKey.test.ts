@@ -13,7 +13,7 @@ const remove = (keyId: string) =>
   api.call('DELETE', `/api/v2/admin/signing-keys/${keyId}`, undefined, ADMINISTRATOR);
 const me = async (token: string) => (await api.call('GET', '/api/v2/dev/me', undefined, { token })).status;
 
-test('what a removed key has signed is dead, and another key takes over', async () => {
+test('signatures of a removed key are no longer valid, and another key takes over', async () => {
   const developer = await newDeveloper(api);
   const registered = await newClient(api, developer);
   const { config, redeem } = await authorize(service.baseUrl, developer, registered);
@@ -33,6 +33,6 @@ test('what a removed key has signed is dead, and another key takes over', async 
   expect(rows).toEqual([{ sealed: null }]);
 });
 
-test('there is no other one', async () => {
+test('a key that does not exist is refused', async () => {
   expectError(await remove('unknown'), 404, 'SIGNING_KEY_NOT_FOUND');
 });

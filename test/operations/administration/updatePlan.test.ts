@@ -41,7 +41,7 @@ test('changes what is given, and leaves the rest', async () => {
   }
 });
 
-test('of nothing, or of what never changes, changes nothing', async () => {
+test('an empty change, or one of immutable members, has no effect', async () => {
   const plan = await sellPlan(api);
   const before = await get(plan.plan_id);
   clock.advance(1000);

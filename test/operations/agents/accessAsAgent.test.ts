@@ -91,7 +91,7 @@ describe('MALFORMED_CREDENTIAL', async () => {
     await refused(authorization, 'MALFORMED_CREDENTIAL');
   });
 
-  test('nothing of that has used the challenge up', async () => {
+  test('none of these uses up the challenge', async () => {
     expect((await access(api, sent)).status).toBe(200);
   });
 
@@ -105,7 +105,7 @@ describe('MALFORMED_CREDENTIAL', async () => {
 });
 
 describe('a payment', () => {
-  test('gives a token, a receipt, and a row that knows neither token nor payment token', async () => {
+  test('returns a token and a receipt, and stores neither the token nor the payment token', async () => {
     const challenge = await newChallenge(api);
     const { status, headers, body } = await access(
       api,
@@ -146,7 +146,7 @@ describe('a payment', () => {
     expect((await access(api, credential(challenge))).status).toBe(200);
   });
 
-  test('can be made without the description, which is no part of what binds', async () => {
+  test('can be made without the description, which is not part of the binding', async () => {
     const { description: _description, ...challenge } = await newChallenge(api);
     expect((await access(api, credential(challenge))).status).toBe(200);
   });
@@ -164,7 +164,7 @@ describe('a payment', () => {
     expect((await access(api, credential(challenge))).status).toBe(200);
   });
 
-  test('is not made by HEAD, which has no place for the token', async () => {
+  test('is not made by HEAD, whose response cannot contain the token', async () => {
     const authorization = credential(await newChallenge(api));
     for (const headers of [{}, { authorization }]) {
       const response = await fetch(baseUrl + ACCESS, { method: 'HEAD', headers });
@@ -198,7 +198,7 @@ describe('METHOD_UNSUPPORTED', () => {
 });
 
 describe('INVALID_CHALLENGE', () => {
-  test('for a challenge that differs in anything, and then the challenge itself is still good', async () => {
+  test('for a challenge with any change; the original challenge stays valid', async () => {
     const challenge = await newChallenge(api);
     const cheaper = Buffer.from(
       Buffer.from(challenge['request']!, 'base64url').toString().replace('"1000"', '"1"'),
@@ -255,7 +255,7 @@ describe('PAYMENT_EXPIRED', () => {
     expect((await access(api, credential(next))).status).toBe(200);
   });
 
-  test('also for one that was used so long ago that it is forgotten', async () => {
+  test('also for one that was used so long ago that its record is deleted', async () => {
     const challenge = await newChallenge(api);
     await access(api, credential(challenge));
     clock.advance(30 * DAY);

@@ -32,7 +32,7 @@ const get = async (path: string) => {
   return { status: response.status, headers: response.headers, html: await response.text() };
 };
 
-/** A registration by e-mail whose page has been opened. */
+/** A registration by email whose page has been opened. */
 async function begun(email = newEmail(), more: object = {}, mails = 1) {
   const { body } = await registerEmail(api, email, more);
   return {
@@ -43,7 +43,7 @@ async function begun(email = newEmail(), more: object = {}, mails = 1) {
   };
 }
 
-describe('an agent that has registered by e-mail', () => {
+describe('an agent that has registered by email', () => {
   test('gets its credential with the code, for an account that is opened', async () => {
     const { email, agentId, claim_token, page } = await begun(undefined, {
       requested_credential_type: 'jwt',
@@ -103,7 +103,7 @@ describe('an agent that has registered by e-mail', () => {
     await mailsTo(service, email, 1);
   });
 
-  test('has another mail sent after a minute, five in all, and the last link counts', async () => {
+  test('can request another mail after a minute, five in all, and only the last link is valid', async () => {
     const { email, claim_token, page } = await begun();
     const pages = [page];
     for (let sent = 2; sent <= 5; sent += 1) {
@@ -157,7 +157,7 @@ describe('an anonymous agent', () => {
     expect(await developerOf(api, body.credential)).toBe(await developerOf(api, agent.credential));
   });
 
-  test('can name another address: what the reader of the first one has confirmed is nothing', async () => {
+  test('can name another address: a confirmation by the first one is not valid', async () => {
     const { body: agent } = await register(api, { type: 'anonymous' });
     const { claim_token } = agent;
     const [mine, hers] = [newEmail(), newEmail()];
@@ -215,14 +215,14 @@ describe('a session of the sandbox', () => {
     expectError(await claim(api, { claim_token: two.token, email }), 401, 'INVALID_CLAIM_TOKEN');
     const otp = await codeOf(api, await pageFor(service, email));
     const { body } = await claim(api, { claim_token: one.token, otp });
-    // It has none that is alive.
+    // It has no live credential.
     expect(body.credential_type).toBe('bearer_token');
     expect(await isAlive(api, body.credential)).toBe(true);
   });
 });
 
 describe('a code', () => {
-  test('that is wrong five times is good no more; another one is', async () => {
+  test('is no longer valid after five wrong attempts; another one is', async () => {
     const { claim_token, page } = await begun();
     const otp = await codeOf(api, page);
     for (let tried = 0; tried < 5; tried += 1) {
@@ -236,7 +236,7 @@ describe('a code', () => {
     expect((await claim(api, { claim_token, otp: await codeOf(api, page) })).status).toBe(200);
   });
 
-  test('is valid for ten minutes, and the last one counts', async () => {
+  test('is valid for ten minutes, and only the last one', async () => {
     const { claim_token, page } = await begun();
     expectError(await claim(api, { claim_token, otp: '000000' }), 410, 'OTP_EXPIRED');
     const first = await codeOf(api, page);
@@ -246,7 +246,7 @@ describe('a code', () => {
     expectError(await claim(api, { claim_token, otp: second }), 410, 'OTP_EXPIRED');
   });
 
-  test('of one claim opens no other', async () => {
+  test('of one claim is not valid for another', async () => {
     const [one, two] = [await begun(), await begun()];
     const otp = await codeOf(api, one.page);
     const others = await codeOf(api, two.page);
@@ -291,7 +291,7 @@ describe('a claim', () => {
     expectError(await claim(api, { claim_token }), 401, 'INVALID_CLAIM_TOKEN');
   });
 
-  test('needs a token that there is', async () => {
+  test('requires an existing token', async () => {
     const unknown = await claim(api, { claim_token: 'clm_unknown', email: newEmail() });
     expectError(unknown, 401, 'INVALID_CLAIM_TOKEN');
     expect(unknown.body.error).toBe('invalid_claim_token');
@@ -323,7 +323,7 @@ describe('the audit log', () => {
       [known.email, known.developerId],
     ] as const) {
       const { agentId, claim_token } = await begun(email);
-      // Once more within a minute begins nothing.
+      // A second request within a minute has no effect.
       await claim(api, { claim_token });
       clock.advance(60 * SECOND);
       await claim(api, { claim_token });
@@ -376,7 +376,7 @@ describe('the audit log', () => {
 });
 
 describe('an account with a password', () => {
-  test('is confirmed with it alone, whose account it may be', async () => {
+  test('is confirmed only with the password', async () => {
     const { email, password, developerId } = await newDeveloper(api);
     const { claim_token, page } = await begun(email);
     expect((await get(page)).html).toContain('type="password"');
@@ -478,7 +478,7 @@ describe('the page', () => {
     expect(mail!.text).toContain(new URL(provider.issuer).host);
   });
 
-  test('takes no form of another site', async () => {
+  test('refuses forms from other sites', async () => {
     const { page } = await begun();
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
       for (const at of [page, `${page}/reject`]) {

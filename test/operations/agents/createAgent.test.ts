@@ -11,8 +11,8 @@ const { token, developerId } = await newDeveloper(api);
 type Created = components['schemas']['CreateAgentResult'] & { readonly scope?: string };
 const create = (body: object, by = token) => api.post<Created>('/api/v2/dev/agents', body, { token: by });
 
-describe('an agent of one’s own', () => {
-  test('gets a bearer token of the scopes that are named', async () => {
+describe('an agent of the developer', () => {
+  test('gets a bearer token with the named scopes', async () => {
     const { status, body } = await create({ name: 'Bot', scopes: ['read', 'agent:execute'] });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -47,7 +47,7 @@ describe('an agent of one’s own', () => {
     expect(JSON.stringify(log)).not.toContain(body.credential);
   });
 
-  test('what it does is its own deed in the audit log', async () => {
+  test('is the actor of its changes in the audit log', async () => {
     const { body } = await create({ name: 'Bot', scopes: ['read', 'write'] });
     expect((await api.post('/api/v2/dev/apps', { name: 'App' }, { token: body.credential })).status).toBe(
       201,
@@ -64,7 +64,7 @@ describe('an agent of one’s own', () => {
     expect((await api.call('GET', '/api/v2/dev/me', undefined, { token: body.credential })).status).toBe(200);
   });
 
-  test('gets no more than the token that makes it', async () => {
+  test('gets no more scopes than the token that creates it', async () => {
     const scopes = ['read', 'agent:register'];
     const { body: maker } = await api.post<{ token: string }>(
       '/api/v2/dev/tokens',
@@ -77,7 +77,7 @@ describe('an agent of one’s own', () => {
     expect(refused.body.scope).toBe('write');
   });
 
-  test('makes no other one', async () => {
+  test('cannot create another agent', async () => {
     const { body } = await create({ name: 'Bot', scopes: ['read', 'write', 'auth:dev', 'agent:execute'] });
     expectError(await create({ name: 'Bot', scopes: ['read'] }, body.credential), 403, 'INSUFFICIENT_SCOPE');
     expectFaults(await create({ name: 'Bot', scopes: ['agent:register'] }), '/scopes/0');

@@ -41,7 +41,7 @@ test('an agent is invalid from the response, and the audit log records it', asyn
   expect((await remove(agent.agent_id, token)).status).toBe(200);
   expect(await isAlive(api, agent.credential)).toBe(false);
   expect(await isAlive(api, other.credential)).toBe(true);
-  // It stays what it is.
+  // Repeating it changes nothing.
   expect((await remove(agent.agent_id, token)).status).toBe(200);
   const { body: log } = await api.call<{ data: { action: string; target: string }[] }>(
     'GET',
@@ -56,7 +56,7 @@ test('an agent is invalid from the response, and the audit log records it', asyn
   expect([status, body]).toMatchObject([200, { revoked_at: clock.now().toISOString(), credentials: [] }]);
 });
 
-test('foreign and absent are the same', async () => {
+test('another developer’s and an absent one are the same', async () => {
   const { token } = await newDeveloper(api);
   const agent = await owned(token);
   const stranger = await newDeveloper(api);
@@ -71,10 +71,10 @@ test('an agent may end itself', async () => {
   expect(await isAlive(api, agent.credential)).toBe(false);
 });
 
-test('an issuer has to be authorized again', async () => {
+test('its issuer must be authorized again', async () => {
   const { email, password, token } = await newDeveloper(api);
   const grant = () => provider.grant(baseUrl, { claims: { sub: 'ada', email } });
-  async function letIn(mails: number) {
+  async function authorize(mails: number) {
     const refused = await registerGrant(api, await grant());
     expectError(refused, 401, 'INTERACTION_REQUIRED');
     const { claim_token } = refused.body;
@@ -82,17 +82,17 @@ test('an issuer has to be authorized again', async () => {
     const otp = await codeOf(api, await pageFor(service, email, mails), password);
     return (await claim(api, { claim_token, otp })).body;
   }
-  const first = await letIn(1);
+  const first = await authorize(1);
   const { body: more } = await registerGrant(api, await grant());
   expect((await remove(first.registration_id, token)).status).toBe(200);
   expect(await isAlive(api, first.credential)).toBe(false);
   expect(await isAlive(api, more.credential)).toBe(false);
-  const second = await letIn(2);
+  const second = await authorize(2);
   expect(second.registration_id).not.toBe(first.registration_id);
   expect(await isAlive(api, second.credential)).toBe(true);
 });
 
-test('deletes what has ended, and nothing else', async () => {
+test('housekeeping deletes what has ended, and nothing else', async () => {
   const { email, password, token } = await newDeveloper(api);
   const kept = await owned(token);
   const revoked = await owned(token);

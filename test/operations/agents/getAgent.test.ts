@@ -11,7 +11,7 @@ const get = (agentId: string, token: string) =>
     token,
   });
 
-test('an agent with the credentials that are alive, not what they read', async () => {
+test('shows an agent with its live credentials, without the secrets', async () => {
   const { email, password, token } = await newDeveloper(api);
   const { body } = await api.post<components['schemas']['CreateAgentResult']>(
     '/api/v2/dev/agents',

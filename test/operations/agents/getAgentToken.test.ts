@@ -7,7 +7,7 @@ import { newAgentToken } from '../support/machine-payments.ts';
 const { api, clock, services } = await startTestService();
 const get = (token: string) => api.call('GET', '/api/v1/agent/token', undefined, { token });
 
-test('says what the token may do, and for how long still', async () => {
+test('shows the scopes of the token and its remaining time', async () => {
   const token = await newAgentToken(api);
   const expires_at = new Date(clock.now().getTime() + 900 * SECOND).toISOString();
   clock.advance(60 * SECOND + 1);
@@ -31,7 +31,7 @@ test('a token is valid for 15 minutes, to the millisecond', async () => {
   expectError(await get(token), 401, 'UNAUTHORIZED');
 });
 
-test('housekeeping forgets a token that has expired, and no other one', async () => {
+test('housekeeping deletes expired tokens and no others', async () => {
   clock.advance(1);
   await services.machinePayments.clearExpired();
   const token = await newAgentToken(api);

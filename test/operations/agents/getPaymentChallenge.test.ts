@@ -52,7 +52,7 @@ test('is a challenge with every parameter, and a problem with the price as a num
   });
 });
 
-test('is another one each time, also in the same millisecond', async () => {
+test('differs each time, even in the same millisecond', async () => {
   const responses = await Promise.all(Array.from({ length: 20 }, () => get()));
   const challenges = responses.map(challengeOf);
   for (const name of ['id', 'opaque']) {

@@ -32,7 +32,7 @@ test('the agents of a developer, newest first, in pages, revoked ones too, and n
   expectFaults(await list(token, '?cursor=x'), 'query/cursor');
 });
 
-test('an agent is there once it is claimed', async () => {
+test('an agent is listed once it is claimed', async () => {
   const { token, email, password } = await newDeveloper(api);
   await register(api, { type: 'anonymous' });
   const { body } = await registerEmail(api, email, { name: 'Bot' });

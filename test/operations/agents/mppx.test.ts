@@ -5,7 +5,7 @@ import { startTestService } from '../../support/service.ts';
 import { ACCESS, SPT } from '../support/machine-payments.ts';
 
 const { api, baseUrl, clock } = await startTestService();
-// The client looks at the clock of the machine.
+// The client uses the clock of the machine.
 clock.advance(Date.now() - clock.now().getTime());
 
 const mppx = (spt: string) =>

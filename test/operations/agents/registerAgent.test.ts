@@ -22,10 +22,10 @@ import {
 } from '../support/agents.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 
-// The provider is there before the service that trusts it, and goes by its clock.
+// The provider starts before the service that trusts it, and uses its clock.
 const time: { clock: TestClock } = { clock: new TestClock() };
 const provider = await startIdentityProvider({ now: () => time.clock.now() });
-// One folder of mails for both of the nodes that there are.
+// Both nodes share one mail folder.
 const settings = { ...trusting(provider.issuer), DATA_DIR: await temporaryFolder(afterAll) };
 const service = await startTestService(settings);
 const { api, baseUrl, clock, databaseUrl, services } = service;
@@ -42,7 +42,7 @@ async function refused(assertion: string, error: string) {
 }
 
 describe('an anonymous agent', () => {
-  test('gets a key of few scopes, and what it needs to be claimed', async () => {
+  test('gets a key with few scopes, and a claim token', async () => {
     const { status, body } = await register(api, { type: 'anonymous' });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -81,7 +81,7 @@ describe('an anonymous agent', () => {
     expect(await isAlive(api, body.credential)).toBe(false);
   });
 
-  test('keys are dead after 24 hours', async () => {
+  test('keys expire after 24 hours', async () => {
     const { body } = await register(api, { type: 'anonymous' });
     clock.advance(DAY - SECOND);
     expect(await isAlive(api, body.credential)).toBe(true);
@@ -95,14 +95,14 @@ describe('an anonymous agent', () => {
     expect(response.body.error).toBe('unsupported_credential_type');
   });
 
-  test.each(['api_key', '', 'JWT'])('cannot request %j, which is no type of credential', async (type) => {
+  test.each(['api_key', '', 'JWT'])('cannot request %j, which is not a type of credential', async (type) => {
     const response = await register(api, { type: 'anonymous', requested_credential_type: type });
     expectFaults(response, '/requested_credential_type');
   });
 });
 
-describe('an agent that names an e-mail address', () => {
-  test('gets nothing but a claim, and its person a mail', async () => {
+describe('an agent that names an email address', () => {
+  test('gets only a claim, and its person a mail', async () => {
     const email = newEmail();
     const { status, body } = await registerEmail(api, email, {
       name: 'Evil <b>bot</b>, http://evil.example',
@@ -119,7 +119,7 @@ describe('an agent that names an e-mail address', () => {
     });
     const [mail] = await mailsTo(service, email);
     expect(mail!.text).toContain(`${baseUrl}/agent/claim/`);
-    // Its words are not ours.
+    // The mail does not quote the agent's text.
     expect(`${mail!.subject}${mail!.text}`).not.toMatch(/evil/i);
   });
 
@@ -146,7 +146,7 @@ describe('an agent that names an e-mail address', () => {
     const response = await registerEmail(api, email.toUpperCase());
     expectError(response, 429, 'TOO_MANY_REQUESTS');
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3000);
-    // What leads to the same mailbox.
+    // Addresses of the same mailbox.
     const [local, domain] = email.split('@') as [string, string];
     expectError(await registerEmail(api, `${local}+other@${domain}`), 429, 'TOO_MANY_REQUESTS');
     expectFaults(await registerEmail(api, `${local}@exam\u00adple.com`), '/assertion');
@@ -163,7 +163,7 @@ test('what an assertion needs', async () => {
 });
 
 describe('an ID-JAG', () => {
-  test('opens an account without a password, and lets the agent in', async () => {
+  test('opens an account without a password, and admits the agent', async () => {
     const email = newEmail();
     const { status, body } = await registerGrant(api, await grant({ sub: 'opens', email }), { name: 'Bot' });
     expect(status).toBe(200);
@@ -217,7 +217,7 @@ describe('an ID-JAG', () => {
       [first, second, third].map(({ body }) => developerOf(api, body.credential)),
     );
     expect(new Set(ids).size).toBe(1);
-    // Each time it gets another credential, which is its developer's to know.
+    // Each time it gets another credential, which its developer can see.
     const db = await connectTo(databaseUrl);
     const { rows } = await db.query(`select action from audit_log where target = $1 order by audit_id`, [
       first.body.registration_id,
@@ -229,7 +229,7 @@ describe('an ID-JAG', () => {
     ]);
   });
 
-  test('has 25 live credentials of a kind: with one more the oldest ends', async () => {
+  test('has at most 25 live credentials of a kind: one more ends the oldest', async () => {
     const next = async (sub: string, requested_credential_type: string) => {
       clock.advance(SECOND);
       const { body } = await registerGrant(api, await grant({ sub }), { requested_credential_type });
@@ -246,7 +246,7 @@ describe('an ID-JAG', () => {
     expect(await areAlive([...others, ...kept, ...more])).toEqual(Array(27).fill(true));
   });
 
-  test('has no more of them from two nodes at once', async () => {
+  test('has no more of them with concurrent requests to two nodes', async () => {
     const other = await startTestService({ ...settings, DATABASE_URL: databaseUrl, BASE_URL: baseUrl });
     other.clock.advance(clock.now().getTime() - other.clock.now().getTime());
     const assertions = await Promise.all(Array.from({ length: 40 }, () => grant({ sub: 'everywhere' })));
@@ -258,7 +258,7 @@ describe('an ID-JAG', () => {
     expect(alive.filter(Boolean)).toHaveLength(25);
   });
 
-  test('gives a JWT that lives an hour', async () => {
+  test('gets a JWT that is valid for an hour', async () => {
     const { body } = await registerGrant(api, await grant(), { requested_credential_type: 'jwt' });
     expect(body.credential.split('.')).toHaveLength(3);
     expect(await isAlive(api, body.credential)).toBe(true);
@@ -266,7 +266,7 @@ describe('an ID-JAG', () => {
     expect(await isAlive(api, body.credential)).toBe(false);
   });
 
-  test('has the scopes that it names, of those that there are', async () => {
+  test('has the supported scopes that it names', async () => {
     const { body } = await registerGrant(api, await grant({ scope: 'openid read auth:dev' }));
     expect(body.scopes).toEqual(['read']);
     await refused(await grant({ scope: 'openid auth:dev' }), 'invalid_request');
@@ -281,14 +281,14 @@ describe('an ID-JAG', () => {
     await refused(assertion, 'expired');
   });
 
-  test('is used up also where its subject has to agree', async () => {
+  test('is used up even if its subject must agree', async () => {
     const { email } = await newDeveloper(api);
     const assertion = await grant({ email });
     expectError(await registerGrant(api, assertion), 401, 'INTERACTION_REQUIRED');
     await refused(assertion, 'replay_detected');
   });
 
-  test('needs an address that its issuer has verified', async () => {
+  test('requires an address that its issuer has verified', async () => {
     for (const claims of [
       { email: undefined },
       { email_verified: undefined },
@@ -330,7 +330,7 @@ describe('an ID-JAG', () => {
     await refused(await grant(claims()), error);
   });
 
-  test('may be a minute off, and name us as the only one of an array', async () => {
+  test('may be a minute off, and have an array with only our audience', async () => {
     const early = await grant({ iat: at(60), aud: [baseUrl] });
     expect((await registerGrant(api, early)).status).toBe(200);
     const late = await grant({ iat: at(-300), exp: at(-59) });
@@ -398,7 +398,7 @@ describe('every mutation of an ID-JAG is refused', async () => {
     }
   });
 
-  test('and none of that has used it up', async () => {
+  test('and none of these uses it up', async () => {
     const fresh = await grant();
     await refused(`${fresh.slice(0, -4)}AAAA`, 'invalid_signature');
     expect((await registerGrant(api, fresh)).status).toBe(200);
@@ -406,7 +406,7 @@ describe('every mutation of an ID-JAG is refused', async () => {
 });
 
 describe('an address that has an account', () => {
-  test('needs more than an assertion of the issuer: its owner agrees first, with the password', async () => {
+  test('requires the consent of its owner, with the password, before the issuer’s assertion', async () => {
     const { email, password, developerId } = await newDeveloper(api);
     const response = await registerGrant(api, await grant({ sub: 'ada', email: email.toUpperCase() }));
     expectError(response, 401, 'INTERACTION_REQUIRED');
@@ -428,7 +428,7 @@ describe('an address that has an account', () => {
     expect(await developerOf(api, next.body.credential)).toBe(developerId);
   });
 
-  test('and one authorized subject authorizes no other subject', async () => {
+  test('authorizes only one subject, not others', async () => {
     const { email } = await newDeveloper(api);
     expectError(
       await registerGrant(api, await grant({ sub: 'not ada', email })),
@@ -454,7 +454,7 @@ describe('the keys of an issuer', () => {
       expectError(response, 401, 'INVALID_ASSERTION');
     }
     expect(provider.fetches()).toBe(before + 3);
-    // A key that is published no longer is not taken.
+    // A key that is no longer published is not accepted.
     const old = provider.key();
     await provider.rotate('ES256');
     clock.advance(31 * SECOND);
@@ -462,7 +462,7 @@ describe('the keys of an issuer', () => {
     await refused(await provider.grant(baseUrl, { key: old }), 'invalid_signature');
   });
 
-  test('are kept as long as they say, for 10 minutes at least, and fetched once by many', async () => {
+  test('are cached as long as their headers say, at least 10 minutes, and fetched once for concurrent requests', async () => {
     clock.advance(DAY);
     const before = provider.fetches();
     const many = await Promise.all(Array.from({ length: 10 }, async () => registerGrant(api, await grant())));
@@ -481,7 +481,7 @@ describe('the keys of an issuer', () => {
   });
 
   test.each([{ n: 'AQAB' }, { n: 5 }, { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }])(
-    'that are no keys sign nothing: %j',
+    'that are not valid verify nothing: %j',
     async (broken) => {
       Object.assign((await provider.rotate('RS256')).publicJwk, broken);
       clock.advance(31 * SECOND);
@@ -535,7 +535,7 @@ describe('at the token endpoint', () => {
   const exchange = (assertion: string, clientId: string) =>
     services.agents.exchangeAssertion(assertion, clientId, client);
 
-  test('an ID-JAG of the client is worth an agent, once, which is that of a registration', async () => {
+  test('an ID-JAG of the client yields an agent once, the same as a registration', async () => {
     const claims = { sub: 'exchanged', email: newEmail(), scope: 'read write' };
     const { body } = await registerGrant(api, await grant(claims));
     const assertion = await grant(claims);
@@ -552,7 +552,7 @@ describe('at the token endpoint', () => {
     });
   });
 
-  test('that of another client is worth nothing, and is not used up', async () => {
+  test('that of another client is refused and not used up', async () => {
     const assertion = await grant();
     await expect(exchange(assertion, 'thief')).rejects.toMatchObject({
       code: 'INVALID_ASSERTION',
@@ -562,7 +562,7 @@ describe('at the token endpoint', () => {
   });
 });
 
-test('nothing that is secret is in clear text at rest', async () => {
+test('no secret is stored in plain text', async () => {
   const email = newEmail();
   const anonymous = await register(api, { type: 'anonymous' });
   const mailed = await registerEmail(api, email);
@@ -599,20 +599,20 @@ test('nothing that is secret is in clear text at rest', async () => {
 
 describe('a service that trusts no issuer', async () => {
   const other = await startTestService();
-  test('takes no ID-JAG', async () => {
+  test('accepts no ID-JAG', async () => {
     const response = await registerGrant(other.api, await provider.grant(other.baseUrl));
     expectError(response, 401, 'INVALID_ASSERTION');
     expect(response.body.error).toBe('invalid_issuer');
   });
 });
 
-describe('an issuer that may speak for some clients', async () => {
+describe('an issuer that is trusted for some clients', async () => {
   const entry = { issuer: provider.issuer, client_ids: ['assistant'] };
   const other = await startTestService({
     ...trusting(provider.issuer),
     AGENT_ISSUERS: JSON.stringify([entry]),
   });
-  test('speaks for no other', async () => {
+  test('is refused for other clients', async () => {
     const at = (client_id: string) =>
       provider
         .grant(other.baseUrl, {
@@ -626,7 +626,7 @@ describe('an issuer that may speak for some clients', async () => {
 
 const nowOf = (of: TestClock) => Math.floor(of.now().getTime() / 1000);
 
-/** What an RS256 signature is before it is raised to a power (EMSA-PKCS1-v1_5, RFC 8017, section 9.2). */
+/** The padded digest of an RS256 signature (EMSA-PKCS1-v1_5, RFC 8017, section 9.2). */
 function paddedDigest(input: Buffer, length: number): Buffer {
   const prefix = Buffer.from('3031300d060960864801650304020105000420', 'hex');
   const digest = Buffer.concat([prefix, hash('sha256', input, 'buffer')]);

@@ -37,7 +37,7 @@ async function subjectWithAgent(more: object = {}) {
 const now = () => Math.floor(clock.now().getTime() / 1000);
 
 describe('by the agent itself', () => {
-  test.each(['bearer_token', 'jwt'])('a %s, and none other of its credentials', async (type) => {
+  test.each(['bearer_token', 'jwt'])('a %s, and no other credential of the agent', async (type) => {
     const { credential, grant } = await subjectWithAgent({ requested_credential_type: type });
     const { body: second } = await registerGrant(api, await grant());
     const { status, body } = await revokeCredential(api, credential);
@@ -70,7 +70,7 @@ describe('by the agent itself', () => {
     expectFaults(await api.call('POST', '/api/v1/agent/revoke'), '');
   });
 
-  test('a token of a developer is none of theirs', async () => {
+  test('a token of a developer is not revoked', async () => {
     const { token } = await newDeveloper(api);
     await revokeCredential(api, token);
     expect((await api.call('GET', '/api/v2/dev/me', undefined, { token })).status).toBe(200);
@@ -101,7 +101,7 @@ describe('by the issuer', () => {
     await claim(api, { claim_token });
     const { body } = await claim(api, { claim_token, otp: await codeOf(api, await pageFor(service, email)) });
     expect(await isAlive(api, body.credential)).toBe(true);
-    // A second time it does nothing.
+    // A repeated request has no effect.
     expect((await sendEvent(api, token, typ)).status).toBe(status);
     expect(await isAlive(api, body.credential)).toBe(true);
   });
@@ -114,7 +114,7 @@ describe('by the issuer', () => {
     expect(await isAlive(api, credential)).toBe(false);
   });
 
-  test('of a subject of another issuer nothing', async () => {
+  test('not the subject of another issuer', async () => {
     const { sub, credential } = await subjectWithAgent();
     const token = await stranger.event(baseUrl, 'secevent+jwt', { claims: { sub } });
     expect((await sendEvent(api, token, 'secevent+jwt')).status).toBe(202);

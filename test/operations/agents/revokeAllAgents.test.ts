@@ -56,6 +56,6 @@ test('receivers get one event for all agents', async () => {
   onTestFinished(() => void knex.off('query', listen));
   expect((await revokeAll(token)).body.revoked).toBe(5);
   expect(requested).toHaveLength(2);
-  const told = await knex('security_event_deliveries').where({ receiver_id }).pluck('sub_id');
-  expect(new Set(told.map(({ id }: { id: string }) => id)).size).toBe(5);
+  const delivered = await knex('security_event_deliveries').where({ receiver_id }).pluck('sub_id');
+  expect(new Set(delivered.map(({ id }: { id: string }) => id)).size).toBe(5);
 });

@@ -61,14 +61,14 @@ test('the secret is shown once and kept encrypted', async () => {
   expect(rows[0]!.sealed.includes(secret)).toBe(false);
 });
 
-test('names need not differ; identifiers and secrets do', async () => {
+test('names can be equal; identifiers and secrets differ', async () => {
   const { token } = await newDeveloper(api);
   const [first, second] = [await create(token), await create(token)];
   expect(second.body.app_id > first.body.app_id).toBe(true);
   expect(second.body.secret).not.toBe(first.body.secret);
 });
 
-test('takes nothing but the name', async () => {
+test('uses only the name', async () => {
   const { token } = await newDeveloper(api);
   const { body } = await create(token, {
     name: 'A',
@@ -82,7 +82,7 @@ test('takes nothing but the name', async () => {
 });
 
 describe('QUOTA_EXCEEDED', () => {
-  test('when the plan is full, also when many are created at once', async () => {
+  test('when the plan is full, even with concurrent requests', async () => {
     const developer = await newDeveloper(api);
     await limitPlan(databaseUrl, developer, { apps: 2 });
     const responses = await Promise.all(Array.from({ length: 6 }, () => create(developer.token)));

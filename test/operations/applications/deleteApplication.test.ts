@@ -13,7 +13,7 @@ const { api, databaseUrl } = service;
 const remove = (app_id: string, token: string | undefined) =>
   api.call('DELETE', `/api/v2/dev/apps/${app_id}`, undefined, { token });
 
-test('the application, its credentials and its sessions are gone at once', async () => {
+test('the application, its credentials and its sessions end at once', async () => {
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   const [key] = await app.keys(1);
@@ -58,7 +58,7 @@ test('another application of the same developer is untouched', async () => {
   expect((await api.verify({ app_id: other.app_id, token })).status).toBe(200);
 });
 
-test('gives its seat back, once', async () => {
+test('frees its place in the quota, once', async () => {
   const developer = await newDeveloper(api);
   await limitPlan(databaseUrl, developer, { apps: 2 });
   const [app] = [await newApp(api, developer), await newApp(api, developer)];
@@ -70,7 +70,7 @@ test('gives its seat back, once', async () => {
   expectError(await create(), 403, 'QUOTA_EXCEEDED');
 });
 
-test('its rows are cleared away afterwards, those of others stay', async () => {
+test('its rows are cleared afterwards, those of others stay', async () => {
   const developer = await newDeveloper(api);
   const [app, other] = [await newApp(api, developer), await newApp(api, developer)];
   for (const each of [app, other]) {

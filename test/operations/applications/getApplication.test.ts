@@ -11,7 +11,7 @@ const get = (app_id: string, token: string | undefined) =>
     token,
   });
 
-test('shows an application as creating and listing it do, without its secret', async () => {
+test('shows the same members as createApplication and listApplications, without the secret', async () => {
   const developer = await newDeveloper(api);
   const { token } = developer;
   const created = await api.post('/api/v2/dev/apps', { name: 'Aurora' }, { token });
@@ -53,7 +53,7 @@ test("APPLICATION_NOT_FOUND is the same for another developer's, an absent and a
   }
 });
 
-test('what cannot be an identifier is refused', async () => {
+test('VALIDATION_FAILED for an invalid identifier', async () => {
   const { token } = await newDeveloper(api);
   expectError(await get('a'.repeat(65), token), 400, 'VALIDATION_FAILED');
   expectError(await get('%00', token), 400, 'VALIDATION_FAILED');

@@ -39,7 +39,7 @@ describe('pages', async () => {
     expect(body.next_cursor).not.toBeNull();
   });
 
-  test('neither repeat nor leave out when applications come and go in between', async () => {
+  test('have no overlaps or gaps if applications are created and deleted in between', async () => {
     const busy = await newDeveloper(api);
     const apps = [];
     for (let app = 0; app < 4; app++) apps.unshift((await newApp(api, busy)).app_id);
@@ -51,7 +51,7 @@ describe('pages', async () => {
     expect((await list(busy.token)).body.data[0]).toMatchObject({ app_id: late.app_id });
   });
 
-  test("a cursor of one developer shows another one's nothing foreign", async () => {
+  test("with another developer's cursor show only own applications", async () => {
     const other = await newDeveloper(api);
     const own = await newApp(api, other);
     const { body } = await list(developer.token, '?limit=1');

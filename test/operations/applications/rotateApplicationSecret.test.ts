@@ -95,7 +95,7 @@ test('a rotation during an overlap ends the oldest secret', async () => {
   ]);
 });
 
-test('everything that takes a secret in its body takes both, and no third one', async () => {
+test('every operation with a secret in its body accepts both, and no third one', async () => {
   const app = await newApp(api);
   const owner = await newUser(api, app);
   const keys = await app.keys(4);
@@ -168,7 +168,7 @@ describe('v2', () => {
   });
 });
 
-test('sessions live on', async () => {
+test('sessions continue', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   await rotate(app, 0);
@@ -189,7 +189,7 @@ test('is in the audit log, without the secret', async () => {
   expect(JSON.stringify(entries)).not.toContain(secret);
 });
 
-test('what a dump holds is neither secret, and after the overlap nothing of the old one', async () => {
+test('a dump contains neither secret, and after the overlap no trace of the old one', async () => {
   const app = await newApp(api);
   const secret = await rotate(app, 60);
   const database = await connectTo(service.databaseUrl);
@@ -266,7 +266,7 @@ test('exactly two secrets are tried in every case', async () => {
   expect(new Set(Object.values(requested))).toEqual(new Set([2]));
 });
 
-test('a proof that accepts everything opens no absent application', async () => {
+test('a proof that accepts everything does not open an absent application', async () => {
   await expect(service.services.applications.withSecret('app_absent')).rejects.toThrow(
     'INVALID_APP_CREDENTIALS',
   );

@@ -165,19 +165,19 @@ test('the audit log contains the new values, and the event for sessions only the
   await patch(app.app_id, { ...change, status: 'paused' });
   await patch(app.app_id, { minimum_version: null });
   const changed = Object.keys(change);
-  const told = [
+  const expected = [
     { status_code: 'paused', changed },
     { status_code: 'paused', changed: ['minimum_version'] },
   ];
   expect(await auditOf(api, app)).toMatchObject([
-    { action: 'application.updated', data: { ...told[1], minimum_version: null } },
-    { action: 'application.paused', data: { ...told[0], ...change } },
+    { action: 'application.updated', data: { ...expected[1], minimum_version: null } },
+    { action: 'application.paused', data: { ...expected[0], ...change } },
     { action: 'application.created' },
   ]);
   await published(service);
   const events = `/api/v2/dev/apps/${app.app_id}/events?type=application.paused,application.updated`;
   const { body } = await api.call<{ data: { data: object }[] }>('GET', events, undefined, developer);
-  expect(body.data.map(({ data }) => data)).toEqual(told);
+  expect(body.data.map(({ data }) => data)).toEqual(expected);
 });
 
 test('members that the contract does not name change nothing', async () => {

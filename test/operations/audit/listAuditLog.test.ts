@@ -94,7 +94,7 @@ describe('a search', () => {
     expect(body.data).toEqual(places.map((place) => all[place]));
   });
 
-  test('goes through pages, filtered or not', async () => {
+  test('is paginated, with and without filters', async () => {
     for (const [filter, wanted] of [
       ['', all],
       [`&actor_id=${developer.developerId}`, all.slice(1)],
@@ -111,7 +111,7 @@ describe('a search', () => {
     }
   });
 
-  test('of another developer finds nothing with any filter, nor with a cursor', async () => {
+  test('of another developer finds nothing with any filter or cursor', async () => {
     const stranger = await newDeveloper(api);
     const own = await auditLog(api, stranger);
     expect(own.map(({ action }) => action)).toEqual(['developer.registered']);

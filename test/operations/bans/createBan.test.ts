@@ -14,7 +14,13 @@ import {
   type User,
 } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
-import { everywhere, guestsOf, knock, knockEverywhere, newGuest } from '../support/doors.ts';
+import {
+  everywhere,
+  guestsOf,
+  callEntryPoint,
+  callEveryEntryPoint,
+  newGuest,
+} from '../support/entry-points.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 
 const service = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' });
@@ -76,7 +82,7 @@ describe('returns the ban', async () => {
     expect(body).toMatchObject({ kind: 'network', network: canonical, expires_at: inSeconds(1) });
   });
 
-  test('nothing of a machine is kept in clear text', async () => {
+  test('nothing of a machine is kept in plain text', async () => {
     const hwid = newHwid();
     const { body } = await create(app, { kind: 'hardware', hwid });
     const database = await connectTo(databaseUrl);
@@ -93,9 +99,9 @@ describe('is in force when the response arrives, for every kind of login', () =>
   test('a user', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
     for (const { username } of Object.values(guests)) await ban(api, app, { kind: 'user', username });
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('403 USER_BANNED', {
         initApplication: 'ok',
         // No account exists yet.
@@ -110,7 +116,7 @@ describe('is in force when the response arrives, for every kind of login', () =>
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     for (const { hwid } of Object.values(guests)) await ban(api, app, { kind: 'hardware', hwid });
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('403 HWID_BANNED', { initApplication: 'ok' }),
     );
   });
@@ -119,7 +125,7 @@ describe('is in force when the response arrives, for every kind of login', () =>
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     for (const { username } of Object.values(guests)) await ban(api, app, { kind: 'hardware', username });
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('403 HWID_BANNED', { initApplication: 'ok' }),
     );
   });
@@ -128,10 +134,10 @@ describe('is in force when the response arrives, for every kind of login', () =>
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await ban(api, app, { kind: 'network', network: '127.0.0.0/8' });
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('403 ADDRESS_BANNED', { initApplication: 'ok' }),
     );
-    expect(await knockEverywhere(service, app, guests, { 'x-forwarded-for': '198.51.100.1' })).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests, { 'x-forwarded-for': '198.51.100.1' })).toEqual(
       everywhere('ok'),
     );
   });
@@ -140,14 +146,14 @@ describe('is in force when the response arrives, for every kind of login', () =>
     const other = await startTestService({ DATABASE_URL: databaseUrl });
     const app = await newApp(api);
     const guest = await newGuest(service, app);
-    expect((await knock('verifySession', other, app, guest)).status).toBe(200);
+    expect((await callEntryPoint('verifySession', other, app, guest)).status).toBe(200);
     const banId = await ban(api, app, { kind: 'hardware', hwid: guest.hwid });
-    expectError(await knock('verifySession', other, app, guest), 403, 'HWID_BANNED');
-    expectError(await knock('loginUserV2', other, app, guest), 403, 'HWID_BANNED');
+    expectError(await callEntryPoint('verifySession', other, app, guest), 403, 'HWID_BANNED');
+    expectError(await callEntryPoint('loginUserV2', other, app, guest), 403, 'HWID_BANNED');
     await lift(api, app, banId);
     await ban(api, app, { kind: 'user', username: guest.username });
-    expectError(await knock('verifySession', other, app, guest), 401, 'SESSION_INVALID');
-    expectError(await knock('loginUserV2', other, app, guest), 403, 'USER_BANNED');
+    expectError(await callEntryPoint('verifySession', other, app, guest), 401, 'SESSION_INVALID');
+    expectError(await callEntryPoint('loginUserV2', other, app, guest), 403, 'USER_BANNED');
   });
 });
 
@@ -207,7 +213,7 @@ describe('a user ban', () => {
     expect(JSON.stringify(right.body)).not.toContain('a reason of our own');
   });
 
-  test('comes before or after a login, never in between', async () => {
+  test('takes effect before or after a concurrent login, never in between', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false, max_sessions: 100 });
     const user = await newUser(api, app);
@@ -237,7 +243,7 @@ describe('a user ban', () => {
     expectError(await api.register(app.with(user)), 409, 'USERNAME_TAKEN');
   });
 
-  test('spends no key', async () => {
+  test('does not spend the key of a refused activation', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const [license_key] = (await app.keys(1)) as [string];
@@ -281,9 +287,9 @@ describe('a hardware ban', () => {
     const app = await newApp(api);
     const guest = await newGuest(service, app);
     const banId = await ban(api, app, { kind: 'hardware', username: guest.username });
-    expectError(await knock('verifySession', service, app, guest), 403, 'HWID_BANNED');
+    expectError(await callEntryPoint('verifySession', service, app, guest), 403, 'HWID_BANNED');
     await lift(api, app, banId);
-    expect((await knock('verifySession', service, app, guest)).status).toBe(200);
+    expect((await callEntryPoint('verifySession', service, app, guest)).status).toBe(200);
   });
 
   test('does not keep users from ending a session', async () => {
@@ -318,12 +324,16 @@ describe('a network ban', () => {
     const guest = await newGuest(service, app);
     await ban(api, app, { kind: 'network', network });
     for (const address of inside) {
-      for (const door of ['loginUser', 'verifySession'] as const) {
-        expectError(await knock(door, service, app, guest, from(address)), 403, 'ADDRESS_BANNED');
+      for (const entryPoint of ['loginUser', 'verifySession'] as const) {
+        expectError(
+          await callEntryPoint(entryPoint, service, app, guest, from(address)),
+          403,
+          'ADDRESS_BANNED',
+        );
       }
     }
     for (const address of outside) {
-      const response = await knock('loginUserV2', service, app, guest, from(address));
+      const response = await callEntryPoint('loginUserV2', service, app, guest, from(address));
       expect(response.status, address).toBe(200);
     }
   });
@@ -339,13 +349,13 @@ describe('a network ban', () => {
       { 'x-real-ip': '198.51.100.1' },
     ];
     for (const header of headers) {
-      expectError(await knock('loginUser', open, app, guest, header), 403, 'ADDRESS_BANNED');
+      expectError(await callEntryPoint('loginUser', open, app, guest, header), 403, 'ADDRESS_BANNED');
     }
     // Behind a proxy that is trusted, the last address that is not a proxy's counts.
     await ban(api, app, { kind: 'network', network: '203.0.113.9' });
-    const spoofed = await knock('loginUser', service, app, guest, from('198.51.100.1, 203.0.113.9'));
+    const spoofed = await callEntryPoint('loginUser', service, app, guest, from('198.51.100.1, 203.0.113.9'));
     expectError(spoofed, 403, 'ADDRESS_BANNED');
-    const forwarded = await knock('loginUser', service, app, guest, from('198.51.100.1, 127.0.0.1'));
+    const forwarded = await callEntryPoint('loginUser', service, app, guest, from('198.51.100.1, 127.0.0.1'));
     expect(forwarded.status).toBe(200);
   });
 });
@@ -474,7 +484,7 @@ test('APPLICATION_NOT_FOUND for another developer’s, in which nothing changes'
   expect((await api.login(app.with(user))).status).toBe(200);
 });
 
-test('a refused ban leaves nothing behind', async () => {
+test('a refused ban has no effect', async () => {
   const app = await newApp(api);
   await create(app, { kind: 'user', username: 'unknown' });
   await create(app, { kind: 'network', network: 'nowhere' });

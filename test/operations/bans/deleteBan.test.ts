@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ban, lift, newApp, newHwid, newUser, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
-import { everywhere, guestsOf, knockEverywhere } from '../support/doors.ts';
+import { everywhere, guestsOf, callEveryEntryPoint } from '../support/entry-points.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 
 const service = await startTestService();
@@ -19,7 +19,7 @@ test('lifts a ban once', async () => {
   expectError(await remove(app, banId), 404, 'BAN_NOT_FOUND');
 });
 
-test('every user gets in again when the response arrives', async () => {
+test('every user can log in again when the response arrives', async () => {
   const app = await newApp(api);
   const guests = await guestsOf(service, app);
   const bans = [await ban(api, app, { kind: 'network', network: '127.0.0.1' })];
@@ -27,7 +27,7 @@ test('every user gets in again when the response arrives', async () => {
   const { loginUser } = guests;
   bans.push(await ban(api, app, { kind: 'user', username: loginUser.username }));
   for (const banId of bans) await lift(api, app, banId);
-  expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+  expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
 });
 
 test('the other bans stay in force, whichever goes first', async () => {
@@ -49,7 +49,7 @@ test('the other bans stay in force, whichever goes first', async () => {
   expect((await verify()).status).toBe(200);
 });
 
-test('many at once lift it once', async () => {
+test('concurrent requests lift it once', async () => {
   const app = await newApp(api);
   const banId = await ban(api, app, { kind: 'hardware', hwid: newHwid() });
   const responses = await Promise.all(Array.from({ length: 10 }, () => remove(app, banId)));

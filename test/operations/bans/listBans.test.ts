@@ -35,7 +35,7 @@ describe('pages', async () => {
     expect((await list(app)).body.data).toHaveLength(20);
   });
 
-  test('begin where the cursor says, in each application for itself', async () => {
+  test('begin at the cursor, separately for each application', async () => {
     const other = await newApp(api);
     const own = await ban(api, other, { kind: 'network', network: '203.0.113.1' });
     const { body } = await list(app, '?limit=1');
@@ -44,7 +44,7 @@ describe('pages', async () => {
   });
 });
 
-test('show every ban as it was made, also when it has ended by itself', async () => {
+test('show every ban as created, even if it has expired', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const expires_at = new Date(clock.now().getTime() + SECOND).toISOString();
@@ -74,7 +74,7 @@ test('show every ban as it was made, also when it has ended by itself', async ()
   });
 });
 
-test('lifted bans are gone', async () => {
+test('omit lifted bans', async () => {
   const app = await newApp(api);
   const first = await ban(api, app, { kind: 'network', network: '203.0.113.1' });
   const second = await ban(api, app, { kind: 'network', network: '203.0.113.1' });

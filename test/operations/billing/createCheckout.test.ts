@@ -35,14 +35,14 @@ const count = async ({ developerId }: Developer = developer) => {
   const text = 'select count(*)::int as rows from checkouts where developer_id = $1';
   return (await database.query<{ rows: number }>(text, [developerId])).rows[0]!.rows;
 };
-/** Which plan was taken. */
+/** The plan of a checkout. */
 const chosen = async (body: object) => {
   const refusal = await create(body);
   expect(refusal.status, JSON.stringify(refusal.body)).toBe(200);
   return (await read(refusal.body.sessionId)).plan_id;
 };
 
-test('opens a page for an hour, on which nothing is paid yet', async () => {
+test('opens a payment page for an hour', async () => {
   const { status, body } = await create({ plan_name: monthly.name, period: 'monthly' });
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -68,7 +68,7 @@ test('opens a page for an hour, on which nothing is paid yet', async () => {
   expect(await page.text()).toContain('$19.00');
 });
 
-test('is in the audit log, without the address of the page', async () => {
+test('is in the audit log, without the URL of the page', async () => {
   const { body } = await create({ plan_name: monthly.plan_id });
   const [entry] = await auditLog(api, developer, `&target=${body.sessionId}`);
   expect(entry).toMatchObject({
@@ -87,7 +87,7 @@ describe('the plan', async () => {
     await sellPlan(api, { name, period: 'monthly' }),
   ];
 
-  test('is that of the period; the monthly one without it', async () => {
+  test('is that of the period, by default the monthly one', async () => {
     expect(await chosen({ plan_name: name })).toBe(byMonth.plan_id);
     expect(await chosen({ plan_name: name, period: 'monthly' })).toBe(byMonth.plan_id);
     expect(await chosen({ plan_name: name, period: 'yearly' })).toBe(yearly.plan_id);
@@ -95,7 +95,7 @@ describe('the plan', async () => {
     expect(await chosen({ plan_name: yearly.plan_id })).toBe(yearly.plan_id);
   });
 
-  test('is the lifetime one if there is no monthly one; of a pack in any case', async () => {
+  test('is the lifetime one if there is no monthly one, and always for a pack', async () => {
     const once = unique('Once');
     const only = await sellPlan(api, { name: once, period: 'lifetime' });
     expect(await chosen({ plan_name: once })).toBe(only.plan_id);
@@ -138,14 +138,14 @@ describe('PLAN_NOT_APPLICABLE', () => {
     expect(refusal.body.detail).toMatch(detail);
   };
 
-  test('for what costs nothing', async () => {
+  test('for a free plan', async () => {
     await expectUseless(await create({ plan_name: 'Free' }), /costs nothing/);
     await expectUseless(await create({ plan_name: 'free' }), /costs nothing/);
     const gift = await sellPlan(api, { price: 0 });
     await expectUseless(await create({ plan_name: gift.name }), /costs nothing/);
   });
 
-  test('for license keys where the plan does not limit them; where it does they are sold', async () => {
+  test('for license keys unless the plan limits them', async () => {
     const pack = await sellPlan(api, { kind: 'license_quota', period: 'lifetime', licenses: 10 });
     const buyer = await newDeveloper(api);
     await expectUseless(await create({ plan_name: pack.name }, buyer), /does not limit/);
@@ -177,7 +177,7 @@ describe('a pack of balance', async () => {
   const owner = await newDeveloper(api);
   const body = { plan_name: pack.plan_id };
 
-  test('is for the only reseller; of several one must be named', async () => {
+  test('is for the only reseller; with several, one must be named', async () => {
     expectFaults(await create(body, owner), '/reseller_id');
     const app = await newApp(api, owner);
     const first = await newReseller(api, app);
@@ -209,14 +209,14 @@ describe('a pack of balance', async () => {
     }
   });
 
-  test('alone is for a reseller', async () => {
+  test('is the only product for a reseller', async () => {
     const { reseller_id } = await newReseller(api, await newApp(api, developer));
     expectFaults(await create({ plan_name: monthly.name, reseller_id }), '/reseller_id');
   });
 });
 
-describe('the way back', () => {
-  test('is what the payer finds on the page', async () => {
+describe('the return URLs', () => {
+  test('are links on the page', async () => {
     const { body } = await create({
       plan_name: monthly.name,
       success_url: 'https://shop.example.com/thanks?a=1&b=2',
@@ -225,7 +225,7 @@ describe('the way back', () => {
     expect(await (await fetch(body.url)).text()).toContain('href="http://shop.example.com:8080/cart"');
   });
 
-  test('is a page of this service unless given', async () => {
+  test('are pages of this service by default', async () => {
     const { body } = await create({ plan_name: monthly.name });
     expect(await (await fetch(body.url)).text()).toContain(`/checkout/${body.sessionId}"`);
   });
@@ -258,7 +258,7 @@ describe('the way back', () => {
     expect(await count()).toBe(before);
   });
 
-  test('may have 2,048 characters, and any that an address can have', async () => {
+  test('may have 2,048 characters, and all that a URL can have', async () => {
     const longest = `https://shop.example.com/${'a'.repeat(2048 - 'https://shop.example.com/'.length)}`;
     for (const success_url of [longest, 'https://läden.example/ß?q=🦊#"><script>', 'http://[::1]:8080/']) {
       const { status, body } = await create({
@@ -283,13 +283,13 @@ describe('VALIDATION_FAILED', () => {
     }
   });
 
-  test('not for a NUL, which is in no name', async () => {
+  test('not for a NUL, which no name contains', async () => {
     const refusal = await create({ plan_name: 'a\u0000b' });
     expect(refusal.status).toBe(400);
   });
 });
 
-test('an Idempotency-Key opens one page for two requests', async () => {
+test('an Idempotency-Key opens one page with two requests', async () => {
   const key = { 'idempotency-key': unique('key') };
   const before = await count();
   const body = { plan_name: monthly.name };

@@ -25,7 +25,7 @@ const get = (id: string, { token }: { readonly token?: string } = developer) =>
     token,
   });
 
-test('is open, then paid, and says when', async () => {
+test('is open, then paid, with the time', async () => {
   const opened = await openCheckout(api, developer, plan);
   expect((await get(opened.sessionId)).body).toMatchObject({
     checkout_id: opened.sessionId,
@@ -63,7 +63,7 @@ test('stays open when a card is declined, and can be paid with another one', asy
   await becomes(api, other, opened, 'paid');
 });
 
-test('is processing while the bank takes its time: nothing is granted before it has paid', async () => {
+test('is processing until the bank has paid, and grants nothing before', async () => {
   const other = await newDeveloper(api);
   const slow = await openCheckout(api, other, plan);
   expect(await payWith('delayed', slow)).toBe(303);
@@ -88,7 +88,7 @@ test('has failed when the bank does not pay', async () => {
 test('has expired after an hour', async () => {
   const late = await openCheckout(api, developer, await sellPlan(api));
   clock.advance(3_600_000);
-  // Looking at the page is enough to expire it at the processor.
+  // Opening the page is enough to expire it at the processor.
   await fetch(late.url, { redirect: 'manual' });
   await becomes(api, await renewed(), late, 'expired');
   expect(await payWith('pays', late)).toBe(303);
@@ -99,14 +99,14 @@ test('has expired after an hour', async () => {
   });
 });
 
-/** The developer, logged in again: the session may have expired by then. */
+/** Logs the developer in again, because the session may have expired. */
 async function renewed(): Promise<{ readonly token: string }> {
   const { email, password } = developer;
   const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
   return body;
 }
 
-test('what was paid stays paid after any later event', async () => {
+test('a paid checkout stays paid after any later event', async () => {
   const other = await newDeveloper(api);
   const bought = await buy(api, other, plan);
   const { body: before } = await get(bought.sessionId, other);

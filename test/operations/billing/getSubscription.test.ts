@@ -32,7 +32,7 @@ const days = (count: number) => new Date(inDays(clock, count));
 const me = async (developer: Developer) =>
   (await api.call<Schemas['DeveloperResult']>('GET', '/api/v2/dev/me', undefined, developer)).body;
 
-/** A developer whose monthly plan is paid for 30 days, as the processor says. */
+/** A developer whose monthly plan is paid for 30 days. */
 async function subscriber(): Promise<{ developer: Developer; opened: Opened }> {
   const developer = await newDeveloper(api);
   const opened = await openCheckout(api, developer, await sellPlan(api));
@@ -45,7 +45,7 @@ async function subscriber(): Promise<{ developer: Developer; opened: Opened }> {
   return { developer, opened };
 }
 
-test('SUBSCRIPTION_NOT_FOUND on the free plan, and while nothing was paid', async () => {
+test('SUBSCRIPTION_NOT_FOUND on the free plan, and before the first payment', async () => {
   const developer = await newDeveloper(api);
   expectError(await get(developer), 404, 'SUBSCRIPTION_NOT_FOUND');
   const opened = await openCheckout(api, developer, await sellPlan(api));
@@ -54,31 +54,28 @@ test('SUBSCRIPTION_NOT_FOUND on the free plan, and while nothing was paid', asyn
   expectError(await get(developer), 404, 'SUBSCRIPTION_NOT_FOUND');
 });
 
-test.each(['monthly', 'yearly'] as const)(
-  'shows a plan that was bought by the period: %s',
-  async (period) => {
-    const developer = await newDeveloper(api);
-    const plan = await sellPlan(api, { period });
-    await buy(api, developer, plan);
-    await allTold(service);
-    const { status, body } = await get(developer);
-    expect(status).toBe(200);
-    const end = new Date(clock.now());
-    if (period === 'monthly') end.setUTCMonth(end.getUTCMonth() + 1);
-    else end.setUTCFullYear(end.getUTCFullYear() + 1);
-    expect(body).toEqual({
-      status: 'success',
-      subscription_id: expect.stringMatching(/^sub_[0-9a-z]{26}$/) as string,
-      plan_id: plan.plan_id,
-      plan_name: plan.name,
-      period,
-      state: 'active',
-      period_end: end.toISOString(),
-      cancel_at_period_end: false,
-      created_at: clock.now().toISOString(),
-    });
-  },
-);
+test.each(['monthly', 'yearly'] as const)('shows a recurring plan: %s', async (period) => {
+  const developer = await newDeveloper(api);
+  const plan = await sellPlan(api, { period });
+  await buy(api, developer, plan);
+  await allTold(service);
+  const { status, body } = await get(developer);
+  expect(status).toBe(200);
+  const end = new Date(clock.now());
+  if (period === 'monthly') end.setUTCMonth(end.getUTCMonth() + 1);
+  else end.setUTCFullYear(end.getUTCFullYear() + 1);
+  expect(body).toEqual({
+    status: 'success',
+    subscription_id: expect.stringMatching(/^sub_[0-9a-z]{26}$/) as string,
+    plan_id: plan.plan_id,
+    plan_name: plan.name,
+    period,
+    state: 'active',
+    period_end: end.toISOString(),
+    cancel_at_period_end: false,
+    created_at: clock.now().toISOString(),
+  });
+});
 
 test('shows a lifetime plan', async () => {
   const developer = await newDeveloper(api);
@@ -93,7 +90,7 @@ test('shows a lifetime plan', async () => {
   });
 });
 
-test('its name is that of the plan now, also when it is not sold any more', async () => {
+test('has the current name of the plan, even if the plan is archived', async () => {
   const { developer, opened } = await subscriber();
   const path = `/api/v2/admin/plans/${opened.plan.plan_id}`;
   await api.call('PATCH', path, { name: `${opened.plan.name} – renamed` }, ADMINISTRATOR);
@@ -103,7 +100,7 @@ test('its name is that of the plan now, also when it is not sold any more', asyn
 });
 
 describe('when a renewal', () => {
-  test('fails it is past due, and the plan stays; when it is paid, it is active again', async () => {
+  test('fails, it is past due and the plan stays; after a payment it is active again', async () => {
     const { developer, opened } = await subscriber();
     await settle(subscribed(opened, days(30), days(60), { state: 'past_due' }));
     expect((await get(developer)).body).toMatchObject({ state: 'past_due' });
@@ -112,7 +109,7 @@ describe('when a renewal', () => {
     expect((await get(developer)).body).toMatchObject({ state: 'active', period_end: inDays(clock, 60) });
   });
 
-  test('never comes it ends: SUBSCRIPTION_NOT_FOUND, on the free plan, for good', async () => {
+  test('never succeeds, it ends: SUBSCRIPTION_NOT_FOUND, and the free plan', async () => {
     const { developer, opened } = await subscriber();
     await settle(subscribed(opened, days(39), days(60), { state: 'ended' }));
     expectError(await get(developer), 404, 'SUBSCRIPTION_NOT_FOUND');
@@ -122,7 +119,7 @@ describe('when a renewal', () => {
   });
 });
 
-test('ends when it was refunded, and returns when a dispute is won', async () => {
+test('ends when it is refunded, and returns when a dispute is won', async () => {
   const { developer, opened } = await subscriber();
   await settle(refunded(opened, 1899));
   expect((await get(developer)).status).toBe(200);
@@ -136,7 +133,7 @@ test('ends when it was refunded, and returns when a dispute is won', async () =>
   expect((await get(other.developer)).body).toMatchObject({ plan_id: other.opened.plan.plan_id });
 });
 
-test('is visible to its developer alone', async () => {
+test('is visible only to its developer', async () => {
   await subscriber();
   expectError(await get(await newDeveloper(api)), 404, 'SUBSCRIPTION_NOT_FOUND');
 });

@@ -29,13 +29,13 @@ const list = ({ token }: { readonly token?: string }, query = '') =>
   api.call<components['schemas']['InvoiceList']>('GET', `/api/v2/dev/invoices${query}`, undefined, { token });
 const days = (count: number) => new Date(inDays(clock, count));
 
-test('is empty for who has paid nothing, also with an open checkout', async () => {
+test('is empty before the first payment, even with an open checkout', async () => {
   const developer = await newDeveloper(api);
   await openCheckout(api, developer, once);
   expect((await list(developer)).body).toEqual({ status: 'success', data: [], next_cursor: null });
 });
 
-test('shows what was paid once, and by the month', async () => {
+test('shows single and monthly payments', async () => {
   const developer = await newDeveloper(api);
   const [first, second] = [await buy(api, developer, once), await buy(api, developer, monthly)];
   await allTold(service);
@@ -122,7 +122,7 @@ test('pages', async () => {
   const second = (await list(developer, `?limit=2&cursor=${first.next_cursor}`)).body;
   expect([...first.data, ...second.data]).toEqual(whole);
   expect(second.next_cursor).toBeNull();
-  // A cursor says where, not whose.
+  // A cursor is a position, and does not select the developer.
   const foreign = (await list(other, `?cursor=${first.next_cursor}`)).body.data;
   expect(new Set(foreign.map(({ developer_id }) => developer_id))).toEqual(new Set([other.developerId]));
 });

@@ -25,7 +25,7 @@ const plan = await sellPlan(api, { period: 'lifetime' });
 
 const send = (body: string | Uint8Array, headers: Record<string, string>) =>
   api.call<{ message?: string }>('POST', '/api/v2/payments/webhook', body, { headers });
-const tell = (facts: readonly PaymentFact[], other: Parameters<typeof processor.headers>[1] = {}) => {
+const deliver = (facts: readonly PaymentFact[], other: Parameters<typeof processor.headers>[1] = {}) => {
   const body = processor.event(facts);
   return send(body, processor.headers(body, other));
 };
@@ -58,7 +58,7 @@ async function buyer() {
   };
 }
 
-test('an event of the test processor arrives by HTTP, and everything that was bought is granted', async () => {
+test('an event of the test processor arrives by HTTP, and the purchase is granted', async () => {
   const { developer, opened, planId } = await buyer();
   expect(await payWith('pays', opened)).toBe(303);
   await becomes(api, developer, opened, 'paid');
@@ -69,29 +69,29 @@ test('an event of the test processor arrives by HTTP, and everything that was bo
 test('applied once, then repeated, with any content under the same id', async () => {
   const { developer, opened, state, planId } = await buyer();
   const id = unique('nt');
-  expectOutcome(await tell([paid(opened)], { id }), 'applied');
+  expectOutcome(await deliver([paid(opened)], { id }), 'applied');
   expect([await state(), await planId()]).toEqual(['paid', plan.plan_id]);
   const entries = await auditLog(api, developer);
   for (const facts of [[paid(opened)], [paid(opened, { amountMinor: 1 })]])
-    expectOutcome(await tell(facts, { id }), 'repeated');
+    expectOutcome(await deliver(facts, { id }), 'repeated');
   // Under another id it is applied, to no effect.
-  expectOutcome(await tell([paid(opened)]), 'applied');
+  expectOutcome(await deliver([paid(opened)]), 'applied');
   expect(await auditLog(api, developer)).toEqual(entries);
   expect(await invoicesOf(api, developer)).toHaveLength(1);
 });
 
-test('20 of them at once have one effect', async () => {
+test('20 concurrent deliveries have one effect', async () => {
   const { developer, opened } = await buyer();
   const id = unique('nt');
-  const responses = await Promise.all(Array.from({ length: 20 }, () => tell([paid(opened)], { id })));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => deliver([paid(opened)], { id })));
   const messages = responses.map(({ body }) => body.message).sort();
   expect(messages).toEqual(['applied', ...Array.from({ length: 19 }, () => 'repeated')]);
   expect(await invoicesOf(api, developer)).toHaveLength(1);
 });
 
-test('ignored, and not remembered, when it contains nothing of interest', async () => {
+test('ignored and not stored if it contains nothing that the service uses', async () => {
   const id = unique('nt');
-  for (let n = 0; n < 2; n += 1) expectOutcome(await tell([], { id }), 'ignored');
+  for (let n = 0; n < 2; n += 1) expectOutcome(await deliver([], { id }), 'ignored');
   expect(await database.knex('payment_notices').where({ notice_id: id })).toEqual([]);
 });
 
@@ -108,19 +108,19 @@ describe('refused, and nothing is granted, when it is about', () => {
     ['a subscription where a lifetime plan was sold', (opened) => paid(opened, { subscriptionRef: 'su_1' })],
   ])('%s', async (_what, fact) => {
     const { developer, opened, state, planId } = await buyer();
-    expectOutcome(await tell([fact(opened)]), 'refused');
+    expectOutcome(await deliver([fact(opened)]), 'refused');
     expect([await state(), await planId()]).toEqual(['open', 'free']);
     expect(await invoicesOf(api, developer)).toEqual([]);
-    // What is right is still taken.
-    expectOutcome(await tell([paid(opened)]), 'applied');
+    // The correct event is still accepted.
+    expectOutcome(await deliver([paid(opened)]), 'applied');
     expect(await planId()).toBe(plan.plan_id);
   });
 
-  test('a first bill of another amount', async () => {
+  test('a first invoice with another amount', async () => {
     const developer = await newDeveloper(api);
     const opened = await openCheckout(api, developer, await sellPlan(api));
     const end = new Date(inDays(clock, 30));
-    expectOutcome(await tell([billed(opened, clock.now(), end, { amountMinor: 1 })]), 'refused');
+    expectOutcome(await deliver([billed(opened, clock.now(), end, { amountMinor: 1 })]), 'refused');
     expect(await invoicesOf(api, developer)).toEqual([]);
   });
 });
@@ -168,7 +168,7 @@ describe('INVALID_PAYMENT_EVENT', async () => {
     expect(await state()).toBe('open');
   });
 
-  test('for another account, and for real money', async () => {
+  test('for another account, and for live payments', async () => {
     for (const other of [{ account: 'acct_test_other' }, { account: undefined }, { livemode: true }]) {
       const foreign = processor.event([paid(opened)], other);
       refuse(await send(foreign, processor.headers(foreign)));
@@ -176,7 +176,7 @@ describe('INVALID_PAYMENT_EVENT', async () => {
     expect(await state()).toBe('open');
   });
 
-  test('says the same for every fault', async () => {
+  test('has the same detail for every fault', async () => {
     const forged = await send(body, processor.headers(body, { secret: randomBytes(32) }));
     const old = await send(body, processor.headers(body, { at: new Date(0) }));
     const foreign = processor.event([], { account: 'acct_test_other' });
@@ -184,7 +184,7 @@ describe('INVALID_PAYMENT_EVENT', async () => {
     expect(comparable(await send(foreign, processor.headers(foreign)))).toEqual(comparable(forged));
   });
 
-  test('not for one that is 300 seconds old, and of several signatures one is enough', async () => {
+  test('not for one that is 300 seconds old, or with one valid signature of several', async () => {
     const fresh = await buyer();
     const text = processor.event([paid(fresh.opened)]);
     const headers = processor.headers(text, { at: new Date(clock.now().getTime() - 300_000) });
@@ -200,7 +200,7 @@ describe('the body', () => {
     return processor.event([], { more: 'x'.repeat(rest) });
   };
 
-  test('of 1 MiB is taken, one byte more gets 413', async () => {
+  test('of 1 MiB is accepted, and one byte more gets 413', async () => {
     const largest = padded(1_048_576);
     expect(Buffer.byteLength(largest)).toBe(1_048_576);
     expectOutcome(await send(largest, processor.headers(largest)), 'ignored');
@@ -208,7 +208,7 @@ describe('the body', () => {
     expectError(await send(larger, processor.headers(larger)), 413, 'PAYLOAD_TOO_LARGE');
   });
 
-  test('that is no JSON, or of another type, is refused', async () => {
+  test('that is not JSON, or of another type, is refused', async () => {
     for (const body of ['{', '', 'null', '[]', '"x"', '\u0000']) {
       expect((await send(body, processor.headers(body))).status, body).toBe(400);
     }
@@ -217,7 +217,7 @@ describe('the body', () => {
     expectError(await send(body, headers), 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
-  test('needs no token, and a wrong one does no harm', async () => {
+  test('needs no token, and an invalid one is ignored', async () => {
     const body = processor.event([]);
     const headers = { ...processor.headers(body), authorization: 'Bearer nonsense' };
     expectOutcome(await send(body, headers), 'ignored');

@@ -47,7 +47,7 @@ async function isOn(developer: Developer, planId: string): Promise<void> {
 }
 
 describe('another plan', () => {
-  test('costs the difference at once, and its quotas hold as soon as the processor has said so', async () => {
+  test('costs the difference at once, and its quotas apply as soon as the event arrives', async () => {
     const developer = await subscriber();
     const before = await get(developer);
     const response = await change({ plan_name: large.name }, developer);
@@ -61,11 +61,11 @@ describe('another plan', () => {
       developer,
     );
     expect(body).toMatchObject({ plan: { id: large.plan_id }, quotas: { apps: { limit: 500 } } });
-    // The clock stands still: the whole of the period is left.
+    // The clock does not advance, so the whole period remains.
     expect((await invoicesOf(api, developer)).map(({ amount }) => amount)).toEqual([30, 19]);
   });
 
-  test('that is cheaper leaves a credit, of which later bills are paid', async () => {
+  test('that is cheaper gives a credit, which pays later invoices', async () => {
     const developer = await subscriber();
     expect((await change({ plan_name: small.plan_id }, developer)).status).toBe(200);
     await isOn(developer, small.plan_id);
@@ -75,7 +75,7 @@ describe('another plan', () => {
     expect((await invoicesOf(api, developer)).map(({ amount }) => amount)).toEqual([30, 0, 19]);
   });
 
-  test('by another period is the plan of the same name', async () => {
+  test('can be the plan of the same name with another period', async () => {
     const developer = await subscriber();
     expect((await change({ period: 'yearly' }, developer)).status).toBe(200);
     await isOn(developer, yearly.plan_id);
@@ -110,7 +110,7 @@ describe('another plan', () => {
     expect(await get(developer)).toMatchObject({ plan_id: pro.plan_id, cancel_at_period_end: false });
   });
 
-  test('PLAN_NOT_APPLICABLE for what a subscription cannot become', async () => {
+  test('PLAN_NOT_APPLICABLE for a plan that a subscription cannot move to', async () => {
     const developer = await subscriber();
     const before = await get(developer);
     const none = [
@@ -129,7 +129,7 @@ describe('another plan', () => {
     expect(await invoicesOf(api, developer)).toHaveLength(1);
   });
 
-  test('PAYMENT_DECLINED when the difference cannot be taken: everything is as before', async () => {
+  test('PAYMENT_DECLINED when the difference cannot be charged, and nothing changes', async () => {
     const developer = await subscriber('paysOnce');
     const before = await get(developer);
     expectError(await change({ plan_name: large.name }, developer), 402, 'PAYMENT_DECLINED');
@@ -143,7 +143,7 @@ describe('another plan', () => {
 });
 
 describe('a cancellation', () => {
-  test('is known at once, keeps the plan for the period that is paid, and can be taken back', async () => {
+  test('is visible at once, keeps the plan for the paid period, and can be revoked', async () => {
     const developer = await subscriber();
     const before = await get(developer);
     for (const cancel_at_period_end of [true, true, false, true]) {
@@ -155,7 +155,7 @@ describe('a cancellation', () => {
     }
   });
 
-  test('comes with a move to another plan', async () => {
+  test('can be combined with a move to another plan', async () => {
     const developer = await subscriber();
     await change({ plan_name: large.name, cancel_at_period_end: true }, developer);
     await isOn(developer, large.plan_id);
@@ -163,7 +163,7 @@ describe('a cancellation', () => {
   });
 });
 
-test('SUBSCRIPTION_NOT_FOUND without one that is paid by the period', async () => {
+test('SUBSCRIPTION_NOT_FOUND without a recurring one', async () => {
   const signedOut = await newDeveloper(api);
   expectError(await change({ cancel_at_period_end: true }, signedOut), 404, 'SUBSCRIPTION_NOT_FOUND');
   expectError(await change({ plan_name: 'no such plan' }, signedOut), 404, 'SUBSCRIPTION_NOT_FOUND');

@@ -5,7 +5,7 @@ import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newUser, type App, type User } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
-import { inDays, patchAnew, verifyAnew } from '../support/journeys.ts';
+import { inDays, patchWithNewToken, verifyWithNewSession } from '../support/journeys.ts';
 
 const { api, clock, databaseUrl } = await startTestService();
 const LIFETIME = '9999-12-31T23:59:59.999Z';
@@ -13,7 +13,7 @@ const LIFETIME = '9999-12-31T23:59:59.999Z';
 const redeem = (app: App, user: User, license_key: string | undefined) =>
   api.activate(app.with({ username: user.username, license_key: license_key! }));
 
-/** What a key of the application gives: `[tier, end]`. */
+/** The tier and end that a key of the application gives: `[tier, end]`. */
 async function gain(app: App, user: User, key: string | undefined) {
   const { status, body } = await redeem(app, user, key);
   expect(status).toBe(200);
@@ -22,7 +22,7 @@ async function gain(app: App, user: User, key: string | undefined) {
 
 /** The tier in force and its end; `expired` or undefined without one. */
 async function inForce(app: App, user: User) {
-  const body = await verifyAnew(api, app, user);
+  const body = await verifyWithNewSession(api, app, user);
   return body.subscription_status === 'active'
     ? [body.subscription_tier, body.subscription_expires_at]
     : body.subscription_status;
@@ -78,7 +78,7 @@ describe('stacking', () => {
     expect(await gain(app, user, keys[1])).toEqual(['Standard', inDays(clock, 30)]);
   });
 
-  test('at its very end it begins again, without a gap or a gift', async () => {
+  test('at its exact end it starts again, without a gap or extra time', async () => {
     const app = await newApp(api);
     const keys = await app.keys(2, 'Standard', 1);
     const user = await newUser(api, app);
@@ -106,7 +106,7 @@ describe('stacking', () => {
     expect(await inForce(app, user)).toBe('expired');
   });
 
-  test('a lower tier waits behind the higher one', async () => {
+  test('a lower tier starts after the higher one', async () => {
     const app = await newApp(api);
     const [pro] = await app.keys(1, 'Pro', 30);
     const [standard] = await app.keys(1, 'Standard', 10);
@@ -119,7 +119,7 @@ describe('stacking', () => {
     expect(await inForce(app, user)).toEqual(['Standard', inDays(clock, 10)]);
   });
 
-  test('three tiers in any order add up, and each key moves what waits behind it', async () => {
+  test('three tiers in any order add up, and each key moves the tiers after it', async () => {
     const app = await newApp(api);
     const keys = {
       Standard: await app.keys(2, 'Standard', 3),
@@ -156,7 +156,7 @@ describe('stacking', () => {
     expect(await inForce(app, user)).toEqual(['Aluminium', inDays(clock, 1)]);
   });
 
-  test('a key of a tier that the developer has taken out of the list still works, below all others', async () => {
+  test('a key of a tier that was removed from the list still works, below all others', async () => {
     const app = await newApp(api);
     const [vip] = await app.keys(1, 'VIP', 1);
     const [standard] = await app.keys(1, 'Standard', 1);
@@ -197,7 +197,7 @@ describe('lifetimes', () => {
     expect((await redeem(app, friend, refused[1])).status).toBe(200);
   });
 
-  test('let a higher tier run for its time and resume', async () => {
+  test('are interrupted by a higher tier and resume', async () => {
     const app = await newApp(api);
     const [lifetime] = await app.keys(1, 'Standard', null);
     const [vip] = await app.keys(1, 'VIP', 30);
@@ -208,7 +208,7 @@ describe('lifetimes', () => {
     expect(await inForce(app, user)).toEqual(['Standard', LIFETIME]);
   });
 
-  test('take over from what is left of their own tier', async () => {
+  test('replace the rest of their own tier', async () => {
     const app = await newApp(api);
     const [timed] = await app.keys(1, 'Pro', 30);
     const [lifetime] = await app.keys(1, 'Pro', null);
@@ -218,7 +218,7 @@ describe('lifetimes', () => {
     expect(await inForce(app, user)).toEqual(['Pro', LIFETIME]);
   });
 
-  test('of a lower tier wait behind a timed higher one', async () => {
+  test('of a lower tier start after a timed higher one', async () => {
     const app = await newApp(api);
     const [pro] = await app.keys(1, 'Pro', 30);
     const [lifetime] = await app.keys(1, 'Standard', null);
@@ -228,7 +228,7 @@ describe('lifetimes', () => {
     expect(await inForce(app, user)).toEqual(['Pro', inDays(clock, 30)]);
   });
 
-  test('are not reached by adding days up', async () => {
+  test('do not result from adding days', async () => {
     const app = await newApp(api);
     const keys = await app.keys(3, 'Pro', 36_500);
     const user = await newUser(api, app);
@@ -239,7 +239,7 @@ describe('lifetimes', () => {
 });
 
 describe('pauses', () => {
-  test('stop the subscription clock, and give the time back on resuming', async () => {
+  test('stop the subscription clock until the application resumes', async () => {
     const developer = await newDeveloper(api);
     const app = await newApp(api, developer);
     const [key, more] = await app.keys(2, 'Pro', 30);
@@ -247,7 +247,7 @@ describe('pauses', () => {
     await gain(app, user, key);
     clock.advance(10 * DAY);
     const { body: session } = await api.login(app.with(user));
-    await patchAnew(api, developer, app, { status: 'paused' });
+    await patchWithNewToken(api, developer, app, { status: 'paused' });
     clock.advance(DAY / 2);
     const during = await api.verify({ app_id: app.app_id, token: session.token });
     expect(during.body).toMatchObject({
@@ -256,10 +256,10 @@ describe('pauses', () => {
       subscription_expires_at: inDays(clock, 20),
     });
     clock.advance(99.5 * DAY);
-    // A key redeemed during the pause counts from the end of what is left.
+    // A key that is redeemed during the pause extends the remaining time.
     expect(await gain(app, user, more)).toEqual(['Pro', inDays(clock, 50)]);
     clock.advance(DAY);
-    await patchAnew(api, developer, app, { status: 'active' });
+    await patchWithNewToken(api, developer, app, { status: 'active' });
     expect(await inForce(app, user)).toEqual(['Pro', inDays(clock, 50)]);
     clock.advance(50 * DAY - 1);
     expect(await inForce(app, user)).toEqual(['Pro', inDays(clock, 1 / DAY)]);
@@ -267,7 +267,7 @@ describe('pauses', () => {
     expect(await inForce(app, user)).toBe('expired');
   });
 
-  test('add up, stop tiers that wait too, and do not wake what had ended', async () => {
+  test('add up, also stop later tiers, and do not restart ended ones', async () => {
     const developer = await newDeveloper(api);
     const app = await newApp(api, developer);
     const [pro] = await app.keys(1, 'Pro', 2);
@@ -278,12 +278,12 @@ describe('pauses', () => {
     await gain(app, user, pro);
     await gain(app, user, standard);
     for (let pause = 0; pause < 3; pause++) {
-      await patchAnew(api, developer, app, { paused: true });
+      await patchWithNewToken(api, developer, app, { paused: true });
       clock.advance(7 * DAY);
-      // Pausing what is paused already changes nothing.
-      await patchAnew(api, developer, app, { status: 'paused' });
+      // Pausing a paused application changes nothing.
+      await patchWithNewToken(api, developer, app, { status: 'paused' });
       clock.advance(3 * DAY);
-      await patchAnew(api, developer, app, { paused: false });
+      await patchWithNewToken(api, developer, app, { paused: false });
     }
     expect(await inForce(app, other)).toBe('expired');
     expect(await inForce(app, user)).toEqual(['Pro', inDays(clock, 2)]);
@@ -291,38 +291,38 @@ describe('pauses', () => {
     expect(await inForce(app, user)).toEqual(['Standard', inDays(clock, 2)]);
   });
 
-  test('that end in disabling are returned as well', async () => {
+  test('that end by disabling the application are also added', async () => {
     const developer = await newDeveloper(api);
     const app = await newApp(api, developer);
     const [key] = await app.keys(1, 'Pro', 10);
     const user = await newUser(api, app);
     await gain(app, user, key);
-    await patchAnew(api, developer, app, { status: 'paused' });
+    await patchWithNewToken(api, developer, app, { status: 'paused' });
     clock.advance(5 * DAY);
-    await patchAnew(api, developer, app, { status: 'disabled' });
+    await patchWithNewToken(api, developer, app, { status: 'disabled' });
     clock.advance(3 * DAY);
-    await patchAnew(api, developer, app, { status: 'active' });
+    await patchWithNewToken(api, developer, app, { status: 'active' });
     expect(await inForce(app, user)).toEqual(['Pro', inDays(clock, 7)]);
   });
 
-  test('leave lifetimes where they are', async () => {
+  test('do not change lifetimes', async () => {
     const developer = await newDeveloper(api);
     const app = await newApp(api, developer);
     const [key] = await app.keys(1, 'Pro', null);
     const user = await newUser(api, app);
-    await patchAnew(api, developer, app, { status: 'paused' });
+    await patchWithNewToken(api, developer, app, { status: 'paused' });
     expect(await gain(app, user, key)).toEqual(['Pro', LIFETIME]);
     clock.advance(5 * DAY);
-    await patchAnew(api, developer, app, { status: 'active' });
+    await patchWithNewToken(api, developer, app, { status: 'active' });
     expect(await inForce(app, user)).toEqual(['Pro', LIFETIME]);
   });
 });
 
 describe('keys', () => {
-  test('are read forgivingly', async () => {
+  test('are accepted in any notation', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
-    // Of so many, five have both a 0 and a 1.
+    // Enough that five have both a 0 and a 1.
     const keys = await app.keys(250);
     const ambiguous = keys.filter((key) => key.includes('0') && key.includes('1'));
     const [plain, lower, spaced, alike, mixed] = ambiguous as [string, string, string, string, string];
@@ -402,7 +402,7 @@ describe('keys', () => {
 });
 
 describe('exactly once', () => {
-  test('one key, many at once, several users: one success and its days once', async () => {
+  test('concurrent requests of several users redeem a key once', async () => {
     const app = await newApp(api);
     const [key] = await app.keys(1, 'Pro', 30);
     const users = [await newUser(api, app), await newUser(api, app), await newUser(api, app)];
@@ -417,7 +417,7 @@ describe('exactly once', () => {
     expect(standings.filter(Boolean)).toEqual([['Pro', inDays(clock, 30)]]);
   });
 
-  test('many keys at once for one user: every day is added', async () => {
+  test('concurrent requests with many keys for one user add every day', async () => {
     const app = await newApp(api);
     const keys = await app.keys(20, 'Pro', 3);
     const user = await newUser(api, app);
@@ -427,7 +427,7 @@ describe('exactly once', () => {
   });
 });
 
-test('finds the user by every spelling of the name, and USER_NOT_FOUND spends nothing', async () => {
+test('finds the user by every spelling of the name, and USER_NOT_FOUND spends no key', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app, { username: 'Ada' });
   const [first, second] = await app.keys(2);
@@ -437,7 +437,7 @@ test('finds the user by every spelling of the name, and USER_NOT_FOUND spends no
   expect(await stateOf(app, second)).toMatchObject({ status: 'unused' });
 });
 
-test('stays open while paused; APPLICATION_INACTIVE and INVALID_APP_CREDENTIALS otherwise', async () => {
+test('works while the application is paused; APPLICATION_INACTIVE and INVALID_APP_CREDENTIALS', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const keys = await app.keys(2);

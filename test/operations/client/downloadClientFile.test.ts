@@ -43,7 +43,7 @@ test('returns the content, with headers that keep browsers from interpreting it'
 });
 
 test.each(['ключ 🔑.bin', `a"b\u00e4;c`, 'a%20b', `"\r`.slice(0, 1), "'; filename=evil.exe"])(
-  'the name %j arrives exactly, in a header that has nothing else in it',
+  'the name %j arrives exactly, and cannot inject anything into its header',
   async (name) => {
     const app = await newApp(api);
     await upload(api, app, name, 'x');
@@ -54,7 +54,7 @@ test.each(['ключ 🔑.bin', `a"b\u00e4;c`, 'a%20b', `"\r`.slice(0, 1), "'; f
 );
 
 describe('authenticated_only', () => {
-  test('UNAUTHORIZED without a token; every form of a live session’s works', async () => {
+  test('UNAUTHORIZED without a token; every form of a live session’s token works', async () => {
     const app = await newApp(api);
     await upload(api, app, 'a', 'x', '?authenticated_only=true');
     const { token, session_id } = await newSession(api, app);
@@ -119,7 +119,7 @@ describe('Range', async () => {
   });
 
   test.each(['bytes=1000-', 'bytes=1000-1001', 'bytes=-0', 'bytes=99999999999999999999-'])(
-    '%s gives 416',
+    '%s returns 416',
     async (range) => {
       const response = await download(api, path, { headers: { range } });
       expect([response.status, response.body.code]).toEqual([416, 'RANGE_NOT_SATISFIABLE']);
@@ -161,7 +161,7 @@ describe('Range', async () => {
     expect((await download(api, path, { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
   });
 
-  test('HEAD gives the headers of the whole, and nothing stays open behind it', async () => {
+  test('HEAD has the headers of the whole content, and keeps nothing open', async () => {
     const descriptors = () => readdirSync('/proc/self/fd').length;
     await download(api, path, { method: 'HEAD' });
     const before = descriptors();
@@ -213,7 +213,7 @@ test('FILE_NOT_FOUND, APPLICATION_NOT_FOUND and APPLICATION_INACTIVE', async () 
   expectError(await get(downloadOf(app, 'a')), 401, 'APPLICATION_INACTIVE');
 });
 
-test('a file that is replaced while it is opened is checked again for whether it needs a session', async () => {
+test('a file that is replaced while it is opened is checked again for authenticated_only', async () => {
   const app = await newApp(api);
   await upload(api, app, 'patch.bin', 'public');
   let opened = 0;

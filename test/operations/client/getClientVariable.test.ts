@@ -9,7 +9,7 @@ const { api } = await startTestService();
 const get = (appId: string, name: string, token?: string, headers: Record<string, string> = {}) =>
   api.call('GET', `/api/v2/client/apps/${appId}/variables/${name}`, undefined, { token, headers });
 
-test('shows what the list shows', async () => {
+test('shows the same as the list', async () => {
   const app = await newApp(api);
   const { token, user } = await newSession(api, app);
   await setVariable(api, app, 'a', 'public');
@@ -24,7 +24,7 @@ test('shows what the list shows', async () => {
   expect(await show('c', token)).toEqual({ ...found, name: 'c', value: 'own', source: 'user' });
 });
 
-test('VARIABLE_NOT_FOUND is the same for what is absent and what is not to be seen', async () => {
+test('VARIABLE_NOT_FOUND is the same for absent and invisible variables', async () => {
   const app = await newApp(api);
   const [ada, bob] = [await newSession(api, app), await newSession(api, app)];
   await setVariable(api, app, 'secretly', 'v', 'session');
@@ -36,7 +36,7 @@ test('VARIABLE_NOT_FOUND is the same for what is absent and what is not to be se
   expect(comparable(await get(app.app_id, 'adas', bob.token))).toEqual(comparable(absent));
 });
 
-test('If-None-Match gives 304 until the value changes, or another one wins', async () => {
+test('If-None-Match returns 304 until the value changes, or another one overrides it', async () => {
   const app = await newApp(api);
   const { token, user } = await newSession(api, app);
   await setVariable(api, app, 'a', '1');
@@ -59,6 +59,6 @@ test('SESSION_INVALID for another application’s token; APPLICATION_INACTIVE an
   expectError(await get('absent', 'a'), 404, 'APPLICATION_NOT_FOUND');
 });
 
-test('VALIDATION_FAILED for a name that none can have', async () => {
+test('VALIDATION_FAILED for an invalid name', async () => {
   expectFaults(await get((await newApp(api)).app_id, 'a%20b'), 'path/name');
 });

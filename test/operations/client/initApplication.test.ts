@@ -21,7 +21,7 @@ test('names the application and a new run of the program', async () => {
   expect(second.body['session_id']).not.toBe(first.body['session_id']);
 });
 
-test('gives a session id that is no login session', async () => {
+test('returns a session id that is not a login session', async () => {
   const app = await newApp(api, developer);
   const { body } = await api.init(app.with({}));
   const token = String(body['session_id']);
@@ -53,7 +53,7 @@ describe('INVALID_APP_CREDENTIALS', () => {
     expectError(response, 401, 'INVALID_APP_CREDENTIALS');
   });
 
-  test('goes before APPLICATION_INACTIVE: without the secret the status is not revealed', async () => {
+  test('precedes APPLICATION_INACTIVE: without the secret the status is not revealed', async () => {
     const app = await newApp(api, developer);
     await app.patch({ status: 'disabled' });
     expectError(await api.init({ app_id: app.app_id, secret: 'wrong' }), 401, 'INVALID_APP_CREDENTIALS');
@@ -63,7 +63,7 @@ describe('INVALID_APP_CREDENTIALS', () => {
   });
 });
 
-test('a paused application returns 200 and says so, for any version', async () => {
+test('a paused application returns 200 with its status, for any version', async () => {
   const app = await newApp(api, developer);
   await app.patch({ status: 'paused', minimum_version: '9.0.0', download_url: 'https://example.com/new' });
   const { status, body } = await api.init(app.with({ version: '1.0.0' }));
@@ -94,13 +94,13 @@ describe('update_required', async () => {
     },
   );
 
-  test('not without a version, nor without a minimum', async () => {
+  test('not without a version or a minimum', async () => {
     expect((await api.init(app.with({}))).body).toMatchObject({ status_code: 'active' });
     const other = await newApp(api, developer);
     expect((await api.init(other.with({ version: 'x' }))).body).toMatchObject({ status_code: 'active' });
   });
 
-  test('has no download_url where the developer gave none', async () => {
+  test('has no download_url if the developer set none', async () => {
     const other = await newApp(api, developer);
     await other.patch({ minimum_version: '2' });
     const { body } = await api.init(other.with({ version: '1.9' }));
@@ -121,11 +121,11 @@ describe('integrity_check', async () => {
     },
   );
 
-  test.each([HASH, HASH.toUpperCase()])('lets %s pass', async (executable_hash) => {
+  test.each([HASH, HASH.toUpperCase()])('accepts %s', async (executable_hash) => {
     expect((await api.init(app.with({ executable_hash }))).status).toBe(200);
   });
 
-  test('an empty list lets nothing pass, and the switch off lets everything', async () => {
+  test('an empty list refuses everything, and without the switch everything is accepted', async () => {
     const other = await newApp(api, developer);
     await other.patch({ integrity_check: true });
     expectError(await api.init(other.with({ executable_hash: HASH })), 403, 'INTEGRITY_FAILED');

@@ -23,7 +23,7 @@ test('everyone sees public files, a session all files, by name', async () => {
   expect((await list(app.app_id, token)).body).toEqual({ status: 'success', data: [a, b] });
 });
 
-test('If-None-Match gives 304 until something changes', async () => {
+test('If-None-Match returns 304 until something changes', async () => {
   const app = await newApp(api);
   await upload(api, app, 'a', 'x', '?version=1');
   const known = { 'if-none-match': (await list(app.app_id)).headers.get('etag')! };

@@ -12,7 +12,7 @@ const { api, clock } = service;
 const list = (appId: string, token?: string, headers: Record<string, string> = {}) =>
   api.call('GET', `/api/v2/client/apps/${appId}/variables`, undefined, { token, headers });
 
-test('everyone sees what is public; a session more, and its own first', async () => {
+test('everyone sees public variables; a session sees more, and its own override others', async () => {
   const app = await newApp(api);
   const session = await newSession(api, app);
   await setVariable(api, app, 'z', 'public');
@@ -49,7 +49,7 @@ test('an application without variables has an empty list', async () => {
 });
 
 describe('If-None-Match', () => {
-  test('gives 304 until something changes, for each asker another tag', async () => {
+  test('returns 304 until something changes, with a separate tag for each caller', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await setVariable(api, app, 'a', '1');
@@ -72,7 +72,7 @@ describe('If-None-Match', () => {
   });
 });
 
-describe('who gets nothing', () => {
+describe('refusals', () => {
   test('SESSION_INVALID: another application’s token, an ended one, nonsense', async () => {
     const [app, other] = [await newApp(api), await newApp(api)];
     await setVariable(api, app, 'a', '1');
@@ -115,7 +115,7 @@ describe('who gets nothing', () => {
     expect(await seen(api, app, token)).toEqual({ a: '1' });
   });
 
-  test('a paused application continues to return them, but to no session under pause_sessions', async () => {
+  test('a paused application returns them, but not to sessions under pause_sessions', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await setVariable(api, app, 'a', '1');
@@ -126,7 +126,7 @@ describe('who gets nothing', () => {
     expect(await seen(api, app)).toEqual({ a: '1' });
   });
 
-  test('ADDRESS_BANNED, HWID_BANNED and SUBSCRIPTION_EXPIRED, as at verify-session', async () => {
+  test('ADDRESS_BANNED, HWID_BANNED and SUBSCRIPTION_EXPIRED, like verify-session', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ require_subscription: true });
@@ -141,7 +141,7 @@ describe('who gets nothing', () => {
   });
 });
 
-test('variables are gone with their application, and with their users', async () => {
+test('variables are deleted with their application, and with their users', async () => {
   const app = await newApp(api);
   const { user } = await newSession(api, app);
   await setVariable(api, app, 'a', '1');

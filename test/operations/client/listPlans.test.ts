@@ -57,7 +57,7 @@ test('lists the cheapest first, with prices in units of their currency', async (
   await database.query("delete from plans where plan_id <> 'free'");
 });
 
-test('takes no parameter, and ignores a token', async () => {
+test('has no parameters, and ignores a token', async () => {
   const refused = await api.call('GET', '/api/v1/client/plans?currency=EUR');
   expect(refused.body).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
   const headers = { authorization: 'Bearer nonsense' };

@@ -34,7 +34,7 @@ test('returns a session of exactly 24 hours', async () => {
   expect(Buffer.from(body.session_id, 'base64url')).toHaveLength(16);
 });
 
-test('the token is a JWS that carries the session id and nothing about the person', async () => {
+test('the token is a JWS with the session id and nothing about the person', async () => {
   const app = await newApp(api);
   const { body } = await api.login(app.with(await newUser(api, app)));
   const [header, claims, signature, ...more] = body.token.split('.');
@@ -52,7 +52,7 @@ test('the token is a JWS that carries the session id and nothing about the perso
   expect(Buffer.from(signature!, 'base64url')).toHaveLength(64);
 });
 
-test('every session has an id and a token of its own, in the same millisecond too', async () => {
+test('every session has a unique id and token, even in the same millisecond', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const [first, second] = [await api.login(app.with(user)), await api.login(app.with(user))];
@@ -72,7 +72,7 @@ describe('INVALID_CREDENTIALS', async () => {
     expect([...unknown.headers.keys()]).toEqual([...wrong.headers.keys()]);
   });
 
-  test('is the same on another machine: the mismatch shows after the right password only', async () => {
+  test('is the same on another machine: the mismatch is revealed only after the right password', async () => {
     const elsewhere = { ...user, hwid: newHwid() };
     const wrong = await api.login(app.with({ ...elsewhere, password: 'wrong' }));
     const unknown = await api.login(app.with({ ...elsewhere, username: 'unknown' }));
@@ -82,7 +82,7 @@ describe('INVALID_CREDENTIALS', async () => {
   });
 
   test.each(['', ' a user password', 'a user password ', 'A USER PASSWORD', 'a user passwor'])(
-    'for the password %j, or a refusal of it',
+    'for the password %j, or VALIDATION_FAILED',
     async (password) => {
       const response = await api.login(app.with({ ...user, password }));
       if (password === '') expectFaults(response, '/password');
@@ -104,7 +104,7 @@ describe('INVALID_CREDENTIALS', async () => {
 });
 
 describe('hardware', () => {
-  test('the first login binds where registration has not', async () => {
+  test('the first login binds the machine if registration has not', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const database = await connectTo(databaseUrl);
@@ -116,11 +116,11 @@ describe('hardware', () => {
     expect((await api.login(app.with(machine))).status).toBe(200);
   });
 
-  test('a login that binds the machine says so, once and without the identifier', async () => {
+  test('a login that binds the machine writes one event, without the identifier', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const database = await connectTo(databaseUrl);
-    const told = async () => {
+    const boundEvents = async () => {
       const { rows } = await database.query<{ username: string; data: object }>(
         `select u.username, e.data from events e join users u using (user_id)
          where e.app_id = $1 and e.type = 'user.hwid_bound'`,
@@ -129,17 +129,17 @@ describe('hardware', () => {
       return rows;
     };
     await api.login(app.with(user));
-    expect(await told()).toEqual([]);
+    expect(await boundEvents()).toEqual([]);
     await database.query('update users set hwid_digest = null where username = $1', [user.username]);
     await app.patch({ require_subscription: true });
     expectError(await api.login(app.with(user)), 403, 'SUBSCRIPTION_EXPIRED');
-    expect(await told()).toEqual([]);
+    expect(await boundEvents()).toEqual([]);
     await app.patch({ require_subscription: false });
     for (const hwid of [user.hwid, user.hwid, newHwid()]) await api.login(app.with({ ...user, hwid }));
-    expect(await told()).toEqual([{ username: user.username, data: {} }]);
+    expect(await boundEvents()).toEqual([{ username: user.username, data: {} }]);
   });
 
-  test('two machines that log in first at once: one is bound', async () => {
+  test('concurrent first logins of two machines bind one', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const database = await connectTo(databaseUrl);
@@ -150,7 +150,7 @@ describe('hardware', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
   });
 
-  test('with the lock off any machine logs in and the binding stays', async () => {
+  test('with the lock off, any machine can log in and the binding stays', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     await app.patch({ hwid_lock: false });
@@ -161,7 +161,7 @@ describe('hardware', () => {
     expect((await api.login(app.with(user))).status).toBe(200);
   });
 
-  test('a refused machine ends nothing and begins nothing', async () => {
+  test('a refused machine neither ends nor creates a session', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const { body } = await api.login(app.with(user));
@@ -169,7 +169,7 @@ describe('hardware', () => {
     expect((await api.verify({ app_id: app.app_id, token: body.token })).status).toBe(200);
   });
 
-  test('nothing of an identifier is kept in clear text', async () => {
+  test('no part of an identifier is stored in plain text', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     await api.login(app.with(user));
@@ -207,7 +207,7 @@ test('INVALID_APP_CREDENTIALS and APPLICATION_INACTIVE', async () => {
 });
 
 describe('live sessions', () => {
-  test('are 5 a user: the oldest ends', async () => {
+  test('are 5 per user: the oldest ends', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false });
     const user = await newUser(api, app);
@@ -221,7 +221,7 @@ describe('live sessions', () => {
     expectError(responses[0]!, 401, 'SESSION_INVALID');
   });
 
-  test('as many as the developer sets, counted for each user', async () => {
+  test('are as many as the developer sets, counted for each user', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false, max_sessions: 1 });
     const [ada, grace] = [await newUser(api, app), await newUser(api, app)];
@@ -256,7 +256,7 @@ describe('live sessions', () => {
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 200, 200, 200, 200, 200]);
   });
 
-  test('that have expired count no more', async () => {
+  test('no longer count once expired', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false, max_sessions: 2 });
     const user = await newUser(api, app);
@@ -268,7 +268,7 @@ describe('live sessions', () => {
     expect((await api.verify({ app_id: app.app_id, token: kept.body.token })).status).toBe(200);
   });
 
-  test('stay within the limit when many log in at once', async () => {
+  test('stay within the limit with concurrent logins', async () => {
     const app = await newApp(api);
     await app.patch({ hwid_lock: false, max_sessions: 3 });
     const user = await newUser(api, app);
@@ -299,7 +299,7 @@ describe('require_subscription', () => {
     expectError(await api.login(app.with(user)), 403, 'SUBSCRIPTION_EXPIRED');
   });
 
-  test('off, an expired subscription does not matter', async () => {
+  test('is off: an expired subscription does not matter', async () => {
     const app = await newApp(api);
     const [license_key] = await app.keys(1, 'Pro', 1);
     const user = await newUser(api, app, { license_key } as object);
@@ -337,7 +337,7 @@ test('VALIDATION_FAILED lists every fault', async () => {
 test('TOO_MANY_REQUESTS at once when too many passwords are waiting', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
-  // Each of another user, whose failures count separately.
+  // Each for another user, because failures count separately.
   const { atOnce, later } = await flood(23, () => api.login(app.with({ ...user, username: unique('user') })));
   for (const response of later) expectError(response, 401, 'INVALID_CREDENTIALS');
   for (const response of atOnce) {

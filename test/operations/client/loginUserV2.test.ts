@@ -30,7 +30,7 @@ const bodyOf = ({ app_id }: App, user: User, nonce = newNonce()) => ({
   nonce,
 });
 
-/** Logs in by a body, or the bytes of one, that the application has signed. */
+/** Logs in with a signed body, as an object or as bytes. */
 const send = (app: App, body: object | string, signing: Partial<Signing> = {}) =>
   api.loginV2(...(signed(app, body, { at: clock.now(), ...signing }) as [string, Record<string, string>]));
 const login = (app: App, user: User, nonce?: string) => send(app, bodyOf(app, user, nonce));
@@ -81,7 +81,7 @@ describe('responds', async () => {
     }
   });
 
-  test('with a token that verify and logout of both versions take', async () => {
+  test('with a token that verify and logout of both versions accept', async () => {
     const { body } = await login(app, user);
     const { app_id } = app;
     expect((await api.verify({ app_id, token: body.token, hwid: user.hwid })).body).toMatchObject({
@@ -96,7 +96,7 @@ describe('responds', async () => {
     expect((await api.logoutV2({ app_id, session_token: second.body.token })).status).toBe(200);
   });
 
-  test('with a session that replaces the machine’s own of v1, and the other way round', async () => {
+  test('with a session that replaces one of v1 on the machine, and vice versa', async () => {
     const first = await api.login(app.with(user));
     const second = await login(app, user);
     const verify = (token: string) => api.verify({ app_id: app.app_id, token });
@@ -131,7 +131,7 @@ describe('the signature', async () => {
     ];
     const signature = sign(JSON.stringify(body));
     for (const text of written) {
-      // The same request in other bytes: it was not this that was signed.
+      // The same request in other bytes, which were not signed.
       expectError(await send(app, text, { signature }), 401, 'INVALID_APP_CREDENTIALS');
     }
     for (const text of written) {
@@ -150,7 +150,7 @@ describe('the signature', async () => {
     expectError(await send(other, text, { signature }), 401, 'INVALID_APP_CREDENTIALS');
   });
 
-  test('that is wrong, and an application that is not there, are the same 401', async () => {
+  test('that is wrong returns the same 401 as an absent application', async () => {
     const text = JSON.stringify(bodyOf(app, user));
     const other = await newApp(api);
     const signature = sign(text);
@@ -184,7 +184,7 @@ describe('the signature', async () => {
     const { [name]: _left, ...rest } = headers;
     expectError(await api.loginV2(text, rest), 401, 'SIGNATURE_REQUIRED');
     expectError(await api.loginV2(text), 401, 'SIGNATURE_REQUIRED');
-    // The same for an application that is not there.
+    // The same for an absent application.
     expectError(await api.loginV2(bodyOf({ ...app, app_id: 'app_x' }, user)), 401, 'SIGNATURE_REQUIRED');
     expect((await api.loginV2(text, headers)).status).toBe(200);
   });
@@ -233,7 +233,7 @@ describe('x-timestamp', async () => {
   });
 
   test.each([300_001, -300_001, 86_400_000, -1e12])(
-    'TIMESTAMP_OUT_OF_RANGE when it is %d ms off, in both models with the present',
+    'TIMESTAMP_OUT_OF_RANGE when it is %d ms off, in both models with the current time',
     async (milliseconds) => {
       const [text, headers] = signed(app, bodyOf(app, user), { at: clock.now(), ...off(milliseconds) });
       const server_time = clock.now().toISOString();
@@ -305,18 +305,18 @@ describe('nonce', async () => {
     expect(status).toBe(200);
     expectError(await api.loginV2(...request), 401, 'NONCE_REUSED');
     expectError(await login(app, await newUser(api, app), nonce), 401, 'NONCE_REUSED');
-    // A replay has neither ended nor begun anything.
+    // A replay has neither ended nor created a session.
     expect((await api.verify({ app_id: app.app_id, token: body.token })).status).toBe(200);
   });
 
-  test('works once, however many come at the same time', async () => {
+  test('works once with concurrent requests', async () => {
     const request = signed(app, bodyOf(app, user), { at: clock.now() });
     const responses = await Promise.all(Array.from({ length: 12 }, () => api.loginV2(...request)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses) if (response.status !== 200) expectError(response, 401, 'NONCE_REUSED');
   });
 
-  test('is spent by any result of the login, and by nothing that is refused before', async () => {
+  test('is spent by any result of the login, but not by an earlier refusal', async () => {
     const nonce = newNonce();
     const body = bodyOf(app, user, nonce);
     await send(app, body, { signature: '0'.repeat(64) });
@@ -341,7 +341,7 @@ describe('nonce', async () => {
     }
   });
 
-  test('is forgotten after 30 days, to the millisecond, also before housekeeping', async () => {
+  test('can be reused after 30 days, to the millisecond, even before housekeeping', async () => {
     const own = await newApp(api);
     const [cleared, kept] = [newNonce(), newNonce()];
     const owner = await newUser(api, own);
@@ -354,14 +354,14 @@ describe('nonce', async () => {
     expect((await login(own, owner, kept)).status).toBe(200);
     expect(await service.services.signatures.clearExpired()).toBeGreaterThanOrEqual(1);
     expect((await login(own, owner, cleared)).status).toBe(200);
-    // A nonce that works again is stored again.
+    // A reused nonce is stored again.
     expectError(await login(own, owner, kept), 401, 'NONCE_REUSED');
     const database = await connectTo(databaseUrl);
     const { rows } = await database.query<{ row: string }>('select n::text as row from nonces n');
     expect(JSON.stringify(rows)).not.toContain(kept);
   });
 
-  test('is forgotten after NONCE_DAYS', async () => {
+  test('can be reused after NONCE_DAYS', async () => {
     const short = await startTestService({ DATABASE_URL: databaseUrl, NONCE_DAYS: '1' });
     const at = () => ({ at: short.clock.now() });
     const body = bodyOf(app, user);
@@ -445,7 +445,7 @@ describe('refuses the users that the v1 login refuses', async () => {
     expectError(await login(app, elsewhere), 403, 'HWID_MISMATCH');
   });
 
-  test('SUBSCRIPTION_EXPIRED where a subscription is required', async () => {
+  test('SUBSCRIPTION_EXPIRED if a subscription is required', async () => {
     const own = await newApp(api);
     const [license_key] = (await own.keys(1, 'Pro', 1)) as [string];
     await own.patch({ require_subscription: true });
@@ -477,7 +477,7 @@ describe('refuses the users that the v1 login refuses', async () => {
   });
 });
 
-test('the session lives as long as one of v1', async () => {
+test('the session is valid as long as one of v1', async () => {
   const app = await newApp(api);
   const { body } = await login(app, await newUser(api, app));
   const verify = () => api.verify({ app_id: app.app_id, token: body.token });

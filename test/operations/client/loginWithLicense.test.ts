@@ -31,7 +31,7 @@ const usersOf = async (app: App) => {
 };
 
 describe('an unused key', () => {
-  test('creates a user whose name is its own id, with the subscription and a session of 24 hours', async () => {
+  test('creates a user with the user id as the name, the subscription and a session of 24 hours', async () => {
     const app = await newApp(api);
     const license_key = await newKey(app);
     const { status, body } = await login(app, license_key, newHwid());
@@ -66,7 +66,7 @@ describe('an unused key', () => {
     ]);
   });
 
-  test('is written as people write it', async () => {
+  test('is accepted in any notation', async () => {
     const app = await newApp(api);
     const key = await newKey(app);
     const hwid = newHwid();
@@ -93,7 +93,7 @@ describe('an unused key', () => {
     expect(rows[0]!.row).not.toContain(hwid);
   });
 
-  test('makes one user, however many log in with it at the same time', async () => {
+  test('creates one user with concurrent logins', async () => {
     const app = await newApp(api);
     const key = await newKey(app);
     const hwid = newHwid();
@@ -109,7 +109,7 @@ describe('an unused key', () => {
     expect(live!.body.subscription_expires_at).toBe(inDays(clock, 30));
   });
 
-  test('goes to one of several machines that log in at the same time', async () => {
+  test('binds one of several machines with concurrent logins', async () => {
     const app = await newApp(api);
     const key = await newKey(app);
     const responses = await Promise.all(Array.from({ length: 8 }, () => login(app, key, newHwid())));
@@ -119,7 +119,7 @@ describe('an unused key', () => {
     expect(await usersOf(app)).toBe(1);
   });
 
-  test('of a developer with a full plan gives QUOTA_EXCEEDED, and stays unspent', async () => {
+  test('of a developer with a full plan returns QUOTA_EXCEEDED, and stays unspent', async () => {
     const developer = await newDeveloper(api);
     await limitPlan(databaseUrl, developer, { users: 1 });
     const app = await newApp(api, developer);
@@ -139,7 +139,7 @@ describe('an unused key', () => {
 });
 
 describe('a key that is redeemed', () => {
-  test('logs its user in again, adds nothing, and keeps a machine’s one session', async () => {
+  test('logs in its user again, adds no time, and replaces the machine’s session', async () => {
     const app = await newApp(api);
     const key = await newKey(app);
     const hwid = newHwid();
@@ -182,22 +182,22 @@ describe('a key that is redeemed', () => {
     expect(await usersOf(app)).toBe(1);
   });
 
-  test('of a user with a password tries 10 machines a minute and no more, from one address', async () => {
+  test('of a user with a password can try 10 machines a minute from one address', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     const keys = await app.keys(2);
     for (const license_key of keys) await api.activate(app.with({ username: user.username, license_key }));
-    // Whichever of its keys it is tried with.
+    // With any of the user's keys.
     for (let n = 0; n < 10; n += 1)
       expectError(await login(app, keys[n % 2]!, newHwid()), 403, 'HWID_MISMATCH');
     expectError(await login(app, keys[0]!, newHwid()), 429, 'TOO_MANY_REQUESTS');
-    // The machine that it is bound to is not kept out by them.
+    // The bound machine is not affected.
     for (const key of keys) expect((await login(app, key, user.hwid)).status).toBe(200);
     expectError(await login(app, keys[1]!, newHwid()), 429, 'TOO_MANY_REQUESTS');
     expect((await api.login(app.with(user))).status).toBe(200);
   });
 
-  test('by a stranger for a user of another key fails on another machine, with the lock or without', async () => {
+  test('that a stranger redeemed for the user of another key fails on another machine, with and without the lock', async () => {
     const app = await newApp(api);
     const [own, foreign] = (await app.keys(2)) as [string, string];
     const hwid = newHwid();
@@ -208,7 +208,7 @@ describe('a key that is redeemed', () => {
       expectError(await login(app, foreign, newHwid()), 403, 'HWID_MISMATCH');
       expect((await login(app, foreign, hwid)).status).toBe(200);
     }
-    // Its own key opens it anywhere, where the application does not lock hardware.
+    // The user's own key works on any machine if the hardware lock is off.
     expect((await login(app, own, newHwid())).status).toBe(200);
   });
 
@@ -236,7 +236,7 @@ describe('a key that is redeemed', () => {
     expectError(await login(app, key, hwid), 403, 'SUBSCRIPTION_EXPIRED');
   });
 
-  test('still logs in after the last day of redemption: that was before', async () => {
+  test('still logs in after redeem_by, which applies only to its redemption', async () => {
     const app = await newApp(api);
     const redeem_by = inDays(clock, 0.5);
     const made = await api.post<{ licenses: { license_key: string }[] }>(
@@ -254,14 +254,14 @@ describe('a key that is redeemed', () => {
   });
 });
 
-describe('subscriptions where one is required', () => {
-  test('a new key brings its own', async () => {
+describe('a required subscription', () => {
+  test('is that of a new key', async () => {
     const app = await newApp(api);
     await app.patch({ require_subscription: true });
     expect((await login(app, await newKey(app), newHwid())).status).toBe(200);
   });
 
-  test('a lifetime never ends', async () => {
+  test('never ends with a lifetime', async () => {
     const app = await newApp(api);
     await app.patch({ require_subscription: true });
     const { body } = await login(app, await newKey(app, 'VIP', null), newHwid());
@@ -306,7 +306,7 @@ describe('LICENSE_NOT_FOUND', () => {
 });
 
 describe('the application', () => {
-  test('APPLICATION_PAUSED, and nothing is spent', async () => {
+  test('APPLICATION_PAUSED, and the key is not spent', async () => {
     const app = await newApp(api);
     const [unused, redeemed] = [await newKey(app), await newKey(app)];
     const hwid = newHwid();
@@ -328,7 +328,7 @@ describe('the application', () => {
     expectError(await login(absent, key, newHwid()), 401, 'INVALID_APP_CREDENTIALS');
   });
 
-  test('SIGNATURE_REQUIRED where it demands signatures, with a nonce or without', async () => {
+  test('SIGNATURE_REQUIRED if it requires signatures, with and without a nonce', async () => {
     const app = await newApp(api);
     await app.patch({ require_signatures: true });
     const license_key = await newKey(app);
@@ -343,7 +343,7 @@ describe('the application', () => {
   });
 });
 
-test('the response is signed: over the nonce that was sent, or over none', async () => {
+test('the response is signed, over the nonce if one was sent', async () => {
   const app = await newApp(api);
   const license_key = await newKey(app);
   const request = { app_id: app.app_id, license_key, hwid: newHwid() };
@@ -362,7 +362,7 @@ test('the response is signed: over the nonce that was sent, or over none', async
   expect(body.signature).toBe(signatureOf(app, nonce, body));
 });
 
-test('a banned machine spends no key and makes no user', async () => {
+test('a banned machine spends no key and creates no user', async () => {
   const app = await newApp(api);
   const key = await newKey(app);
   const hwid = newHwid();

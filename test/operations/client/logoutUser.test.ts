@@ -28,7 +28,7 @@ test.each(['JWS', 'session id', 'JWE'])(
   },
 );
 
-test('works once, however many try at the same time', async () => {
+test('works once with concurrent requests', async () => {
   const app = await newApp(api);
   const { token, session_id } = await newSession(api, app);
   const responses = await Promise.all(
@@ -56,7 +56,7 @@ test('ends that session and no other', async () => {
   expect((await api.login(app.with(user))).status).toBe(200);
 });
 
-test('SESSION_EXPIRED from 24 hours on', async () => {
+test('SESSION_EXPIRED after 24 hours', async () => {
   const app = await newApp(api);
   const [first, second] = [await newSession(api, app), await newSession(api, app)];
   clock.advance(DAY - 1);
@@ -66,7 +66,7 @@ test('SESSION_EXPIRED from 24 hours on', async () => {
   expectError(await api.logout({ app_id: app.app_id, token: first.token }), 401, 'SESSION_INVALID');
 });
 
-test('SESSION_INVALID for what is no session of this application, which stays untouched', async () => {
+test('SESSION_INVALID for anything but a session of this application, and nothing ends', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const { token } = await newSession(api, app);
   const responses = await Promise.all([

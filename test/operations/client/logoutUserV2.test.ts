@@ -41,7 +41,7 @@ test.each(['session_token', 'token'] as const)(
   },
 );
 
-test('needs one of session_token and token, not both', async () => {
+test('requires one of session_token and token, not both', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   const send = (body: object) => api.post('/api/v2/client/logout', body);
@@ -60,7 +60,7 @@ test('needs one of session_token and token, not both', async () => {
 });
 
 describe('the signature of the response', () => {
-  test('is there when a nonce was sent, over that nonce', async () => {
+  test('is present if a nonce was sent, over that nonce', async () => {
     const app = await newApp(api);
     for (const how of ['signed', 'unsigned']) {
       const { token } = await newSession(api, app);
@@ -76,7 +76,7 @@ describe('the signature of the response', () => {
     }
   });
 
-  test('is not there without a nonce', async () => {
+  test('is absent without a nonce', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     const { body } = await api.logoutV2(...sign(app, { app_id: app.app_id, session_token: token }));
@@ -84,7 +84,7 @@ describe('the signature of the response', () => {
   });
 });
 
-test('SESSION_INVALID for what is no session of this application, which stays untouched', async () => {
+test('SESSION_INVALID for anything but a session of this application, and nothing ends', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const { token } = await newSession(api, app);
   const responses = [
@@ -100,7 +100,7 @@ test('SESSION_INVALID for what is no session of this application, which stays un
   expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
 });
 
-test('SESSION_EXPIRED from 24 hours on', async () => {
+test('SESSION_EXPIRED after 24 hours', async () => {
   const app = await newApp(api);
   const [first, second] = [await newSession(api, app), await newSession(api, app)];
   clock.advance(DAY - 1);
@@ -135,7 +135,7 @@ describe.each(['paused', 'disabled'] as const)('of an application that is %s', (
   });
 });
 
-test('a signed replay ends nothing that began after it', async () => {
+test('a signed replay ends no later session', async () => {
   const app = await newApp(api);
   const user = await newUser(api, app);
   const { token } = (await api.login(app.with(user))).body;

@@ -6,7 +6,7 @@ import { newApp, newDeveloper, newHwid, newUser, unique, type App } from '../../
 import { flood } from '../../support/hashing.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
-import { inDays, verifyAnew } from '../support/journeys.ts';
+import { inDays, verifyWithNewSession } from '../support/journeys.ts';
 import { limitPlan } from '../support/plans.ts';
 
 const { api, clock, databaseUrl } = await startTestService({}, { hashing: 'each' });
@@ -40,7 +40,7 @@ const licenses = async ({ app_id, token }: App) =>
     )
   ).body.data;
 
-test('creates an account that can log in on its machine only', async () => {
+test('creates an account that can log in only on its machine', async () => {
   const user = account();
   const { status, body } = await api.register(app.with({ ...user, email: 'Ada@example.com' }));
   expect(status).toBe(201);
@@ -59,7 +59,7 @@ test('creates an account that can log in on its machine only', async () => {
   expectError(await api.login(app.with({ ...user, hwid: newHwid() })), 403, 'HWID_MISMATCH');
 });
 
-test('takes nothing from members that a client has no say in', async () => {
+test('ignores members that a client cannot set', async () => {
   const user = account();
   const injected = {
     role: 'admin',
@@ -70,7 +70,7 @@ test('takes nothing from members that a client has no say in', async () => {
   };
   expect((await api.post('/api/v1/client/register', app.with({ ...user, ...injected }))).status).toBe(201);
   expect((await api.login(app.with(user))).body.user).toMatchObject({ role: 'user' });
-  expect(await verifyAnew(api, app, user)).not.toHaveProperty('subscription_tier');
+  expect(await verifyWithNewSession(api, app, user)).not.toHaveProperty('subscription_tier');
 });
 
 test('usernames are unique in an application, not between applications', async () => {
@@ -83,12 +83,12 @@ test('usernames are unique in an application, not between applications', async (
 });
 
 describe('with a license key', () => {
-  test('begins with its subscription', async () => {
+  test('starts with the key’s subscription', async () => {
     const other = await newApp(api, developer);
     const [license_key] = await other.keys(1, 'Pro', 30);
     const user = account({ license_key });
     const { body } = await api.register(other.with(user));
-    expect(await verifyAnew(api, other, user)).toMatchObject({
+    expect(await verifyWithNewSession(api, other, user)).toMatchObject({
       subscription_tier: 'Pro',
       subscription_status: 'active',
       subscription_expires_at: inDays(clock, 30),
@@ -100,7 +100,7 @@ describe('with a license key', () => {
     });
   });
 
-  test('USERNAME_TAKEN goes before anything about the key, and spends it not', async () => {
+  test('USERNAME_TAKEN precedes errors of the key, and does not spend it', async () => {
     const other = await newApp(api, developer);
     const [fresh, used] = await other.keys(2);
     const { username } = await newUser(api, other);
@@ -148,7 +148,7 @@ describe('with a license key', () => {
     expect((await api.register(own.with(user))).status).toBe(201);
   });
 
-  test('one key, many at once: one account', async () => {
+  test('concurrent registrations with one key create one account', async () => {
     const other = await newApp(api, developer);
     const [license_key] = await other.keys(1);
     const responses = await Promise.all(
@@ -159,7 +159,7 @@ describe('with a license key', () => {
   });
 });
 
-test('one username, many at once: one account', async () => {
+test('concurrent registrations of one username create one account', async () => {
   const other = await newApp(api, developer);
   const responses = await Promise.all(
     ['ada', 'ADA', 'Ada', ' ada', 'aDa', 'adA', 'ａｄａ', 'ada '].map((username) =>
@@ -186,7 +186,7 @@ describe('QUOTA_EXCEEDED', () => {
     expect((await api.register((await newApp(api, own)).with(account()))).status).toBe(201);
   });
 
-  test('is exact when many register at once', async () => {
+  test('is exact with concurrent registrations', async () => {
     const own = await newDeveloper(api);
     const full = await newApp(api, own);
     await limitPlan(databaseUrl, own, { users: 3 });
@@ -196,7 +196,7 @@ describe('QUOTA_EXCEEDED', () => {
   });
 });
 
-test('stays open while the application is paused', async () => {
+test('works while the application is paused', async () => {
   const other = await newApp(api, developer);
   await other.patch({ status: 'paused' });
   expect((await api.register(other.with(account()))).status).toBe(201);
@@ -265,7 +265,7 @@ describe('usernames', async () => {
     expectError(await api.login(own.with({ ...user, username: second })), 401, 'INVALID_CREDENTIALS');
   });
 
-  test('one look, many at once: one account', async () => {
+  test('concurrent registrations of look-alikes create one account', async () => {
     const app = await newApp(api, developer);
     const names = ['admin', 'аdmin', 'admіn', 'аdmіn', 'ɑdmin', 'admin'];
     const responses = await Promise.all(
@@ -328,7 +328,7 @@ describe('usernames', async () => {
   ] as [string, string, number?][])('are refused with %s', async (_what, username, atLogin = 400) => {
     expectFaults(await api.register(own.with(account({ username }))), '/username');
     const login = await api.login(own.with(account({ username })));
-    // What could be a name once is looked for.
+    // A name that older versions accepted is looked up.
     if (atLogin === 401) expectError(login, 401, 'INVALID_CREDENTIALS');
     else expectFaults(login, '/username');
   });
@@ -374,7 +374,7 @@ describe('passwords', () => {
   });
 });
 
-test('hardware identifiers have 1 to 256 printable characters and count whole', async () => {
+test('hardware identifiers have 1 to 256 printable characters, which all count', async () => {
   for (const hwid of [
     '',
     'h'.repeat(257),
@@ -402,7 +402,7 @@ test('VALIDATION_FAILED lists every fault', async () => {
   );
 });
 
-test('TOO_MANY_REQUESTS with Retry-After when too many hashes are waiting, and none of it half done', async () => {
+test('TOO_MANY_REQUESTS with Retry-After when too many hashes are waiting, and nothing is created', async () => {
   const other = await newApp(api, developer);
   const { atOnce, later } = await flood(23, () => api.register(other.with(account())));
   for (const { status } of later) expect(status).toBe(201);

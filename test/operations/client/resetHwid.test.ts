@@ -33,7 +33,7 @@ test('unbinds the machine and ends all sessions; the next login binds another on
 });
 
 describe('HWID_RESET_TOO_SOON', () => {
-  test('until exactly 7 days have passed; it says when', async () => {
+  test('until exactly 7 days have passed, with the time of the next reset', async () => {
     const app = await newApp(api);
     const user = await registered(api, app);
     await reset(app, user);
@@ -64,7 +64,7 @@ describe('HWID_RESET_TOO_SOON', () => {
     expectError(await reset(app, user), 429, 'HWID_RESET_TOO_SOON');
   });
 
-  test('while no machine is bound nothing is used up', async () => {
+  test('does not count a reset while no machine is bound', async () => {
     const app = await newApp(api);
     const user = { username: 'ada', password: 'a user password' };
     await callUsers(api, app, 'POST', '', user);
@@ -134,7 +134,7 @@ test('VPN_BLOCKED', async () => {
   expectError(await reset(app, user), 403, 'VPN_BLOCKED');
 });
 
-test('a paused application lets it be, a disabled one does not', async () => {
+test('works while the application is paused, but not while it is disabled', async () => {
   const app = await newApp(api);
   const user = await registered(api, app);
   await app.patch({ paused: true });

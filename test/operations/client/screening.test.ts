@@ -5,10 +5,16 @@ import { connectTo } from '../../support/database.ts';
 import { newApp, newHwid, newUser } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { startTestService } from '../../support/service.ts';
-import { everywhere, guestsOf, knock, knockEverywhere, newGuest } from '../support/doors.ts';
+import {
+  everywhere,
+  guestsOf,
+  callEntryPoint,
+  callEveryEntryPoint,
+  newGuest,
+} from '../support/entry-points.ts';
 import { comparable, expectError } from '../support/errors.ts';
 
-// What all operations of an application's clients have in common: the switches that keep people out.
+// The switches that refuse users, which all operations for client programs share.
 
 const folder = await temporaryFolder(afterAll);
 const list = join(folder, 'networks.txt');
@@ -19,15 +25,15 @@ const { api, databaseUrl } = service;
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
 describe('block_vpn', () => {
-  test('keeps addresses of the list out at every door alike', async () => {
+  test('refuses addresses of the list at every entry point', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
     await app.patch({ block_vpn: true });
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
-    expect(await knockEverywhere(service, app, guests, from('198.51.100.1'))).toEqual(everywhere('ok'));
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
+    expect(await callEveryEntryPoint(service, app, guests, from('198.51.100.1'))).toEqual(everywhere('ok'));
     await app.patch({ block_vpn: false });
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
   });
 
   test('does not keep users from ending a session', async () => {
@@ -47,13 +53,13 @@ describe('block_vpn', () => {
     const app = await newApp(api);
     const guest = await newGuest(service, app);
     await app.patch({ block_vpn: true });
-    for (const door of ['initApplication', 'verifySession', 'loginUser'] as const) {
-      const { status, body } = await knock(door, service, app, guest, from(address));
+    for (const entryPoint of ['initApplication', 'verifySession', 'loginUser'] as const) {
+      const { status, body } = await callEntryPoint(entryPoint, service, app, guest, from(address));
       expect([status, body.code]).toEqual(blocked ? [403, 'VPN_BLOCKED'] : [200, undefined]);
     }
   });
 
-  test('shows nothing of accounts: the response is the same for any name and password', async () => {
+  test('reveals nothing about accounts: the response is the same for any name and password', async () => {
     const app = await newApp(api);
     const user = await newUser(api, app);
     await app.patch({ block_vpn: true });
@@ -96,16 +102,16 @@ describe('block_vpn', () => {
     const app = await newApp(api);
     const guest = await newGuest(service, app);
     await app.patch({ block_vpn: true });
-    expect((await knock('loginUser', node, app, guest)).status).toBe(200);
+    expect((await callEntryPoint('loginUser', node, app, guest)).status).toBe(200);
     await replace('127.0.0.1\n');
     await node.services.vpn.refresh();
-    expectError(await knock('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
+    expectError(await callEntryPoint('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
     await replace('nonsense\n');
     await node.services.vpn.refresh();
-    expectError(await knock('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
+    expectError(await callEntryPoint('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
     await replace('203.0.113.0/24\n');
     await node.services.vpn.refresh();
-    expect((await knock('loginUser', node, app, guest)).status).toBe(200);
+    expect((await callEntryPoint('loginUser', node, app, guest)).status).toBe(200);
   });
 
   describe.each([
@@ -117,12 +123,12 @@ describe('block_vpn', () => {
       const app = await newApp(api);
       const guests = await guestsOf(node, app);
       await app.patch({ block_vpn: true });
-      expect(await knockEverywhere(node, app, guests)).toEqual(everywhere('ok'));
+      expect(await callEveryEntryPoint(node, app, guests)).toEqual(everywhere('ok'));
       await app.patch({ vpn_fail_closed: true });
-      expect(await knockEverywhere(node, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
-      // The second switch is about the first one only.
+      expect(await callEveryEntryPoint(node, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
+      // The second switch has an effect only with the first one.
       await app.patch({ block_vpn: false });
-      expect(await knockEverywhere(node, app, guests)).toEqual(everywhere('ok'));
+      expect(await callEveryEntryPoint(node, app, guests)).toEqual(everywhere('ok'));
     });
   });
 
@@ -130,7 +136,9 @@ describe('block_vpn', () => {
     const app = await newApp(api);
     const guest = await newGuest(service, app);
     await app.patch({ block_vpn: true, vpn_fail_closed: true });
-    expect((await knock('verifySession', service, app, guest, from('198.51.100.1'))).status).toBe(200);
+    expect((await callEntryPoint('verifySession', service, app, guest, from('198.51.100.1'))).status).toBe(
+      200,
+    );
   });
 });
 
@@ -139,7 +147,7 @@ describe('a pause', () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ paused: true });
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('ok', {
         loginUser: '403 APPLICATION_PAUSED',
         loginUserV2: '403 APPLICATION_PAUSED',
@@ -147,14 +155,14 @@ describe('a pause', () => {
       }),
     );
     await app.patch({ pause_sessions: true });
-    expect((await knock('verifySession', service, app, guests.verifySession)).body.code).toBe(
+    expect((await callEntryPoint('verifySession', service, app, guests.verifySession)).body.code).toBe(
       'APPLICATION_PAUSED',
     );
-    expect((await knock('verifySessionV2', service, app, guests.verifySessionV2)).body.code).toBe(
+    expect((await callEntryPoint('verifySessionV2', service, app, guests.verifySessionV2)).body.code).toBe(
       'APPLICATION_PAUSED',
     );
     await app.patch({ paused: false });
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
   });
 });
 
@@ -163,7 +171,7 @@ describe('disabled', () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ status: 'disabled' });
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('401 APPLICATION_INACTIVE'));
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('401 APPLICATION_INACTIVE'));
   });
 });
 
@@ -172,7 +180,7 @@ describe('require_signatures', () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ require_signatures: true });
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('ok', {
         loginWithLicense: '401 SIGNATURE_REQUIRED',
         verifySession: '401 SIGNATURE_REQUIRED',
@@ -183,19 +191,19 @@ describe('require_signatures', () => {
 });
 
 describe('require_subscription', () => {
-  test('is required at every login and verification alike', async () => {
+  test('applies to every login and verification', async () => {
     const app = await newApp(api);
     const guests = await guestsOf(service, app);
     await app.patch({ require_subscription: true });
-    expect(await knockEverywhere(service, app, guests)).toEqual(everywhere('ok'));
-    // No user has a subscription left; the sessions exist.
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
+    // All subscriptions have ended, but the sessions exist.
     const database = await connectTo(databaseUrl);
     await database.query(
       'delete from subscriptions where user_id in (select user_id from users where app_id = $1)',
       [app.app_id],
     );
     const expired = '403 SUBSCRIPTION_EXPIRED';
-    expect(await knockEverywhere(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('ok', {
         loginUser: expired,
         loginUserV2: expired,

@@ -11,8 +11,8 @@ const PATH = '/api/v2/client/events';
 const service = await startTestService();
 const { api, clock } = service;
 
-describe('what a session sees', () => {
-  test('its own end, its user and its application, and nothing of others', async () => {
+describe('a session sees', () => {
+  test('events of itself, its user and its application, and none of others', async () => {
     const app = await newApp(api);
     const other = await newApp(api);
     const session = await newSession(api, app);
@@ -105,7 +105,7 @@ describe('the stream ends with the session', () => {
     expect(stream.events).toMatchObject([{ id: undefined, type: 'session.expired' }]);
   });
 
-  test('when the subscription that it needs moves to another user', async () => {
+  test('when the required subscription moves to another user', async () => {
     const app = await newApp(api);
     await app.patch({ require_subscription: true });
     const { license_id, user } = await redeemed(api, app);
@@ -120,7 +120,7 @@ describe('the stream ends with the session', () => {
     await bystander.next('application.updated');
   });
 
-  test('when the subscription that it needs ends, and not at an end that was put off', async () => {
+  test('when the required subscription ends, and not at an end that was extended', async () => {
     const app = await newApp(api);
     await app.patch({ require_subscription: true });
     const { user } = await redeemed(api, app, { duration_days: 1 });
@@ -156,7 +156,7 @@ describe('the stream ends with the session', () => {
     expect(stream.events.map(({ type }) => type)).toEqual([`application.${how}`]);
   });
 
-  test('a pause is announced and ends nothing, unless sessions are paused too', async () => {
+  test('not at a pause, which is an event, unless sessions are paused too', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const stream = await follow(api, PATH, session.token);
@@ -173,8 +173,8 @@ describe('the stream ends with the session', () => {
   });
 });
 
-describe('a client that comes back', () => {
-  test('gets what it missed, once and in order, whether it has seen an event or not', async () => {
+describe('a client that reconnects', () => {
+  test('gets the events it missed, once and in order, even if it has seen none before', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await published(service);
@@ -194,7 +194,7 @@ describe('a client that comes back', () => {
     expect(third.events.slice(0, 2)).toEqual(second.events.slice(1));
   });
 
-  test('learns when its last event is unknown, and continues with new events', async () => {
+  test('is notified if its last event is unknown, and continues with new events', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ name: 'before' });
@@ -213,7 +213,7 @@ describe('a client that comes back', () => {
   });
 
   test(
-    'sees what came while it reads a long past, without gap or repetition',
+    'gets events that arrive while it reads a long history, without gaps or overlaps',
     { timeout: 60_000 },
     async () => {
       const app = await newApp(api);
@@ -232,7 +232,7 @@ describe('a client that comes back', () => {
   );
 });
 
-describe('who gets no stream', () => {
+describe('a stream is refused', () => {
   const call = (token: string | undefined, headers = {}) =>
     api.call('GET', PATH, undefined, { token, headers });
 
@@ -263,7 +263,7 @@ describe('who gets no stream', () => {
     expect(await call(session.token)).toMatchObject({ status: 401, body: { code: 'APPLICATION_INACTIVE' } });
   });
 
-  test('whose machine or network is banned, and who has no subscription where one is needed', async () => {
+  test('for a banned machine or network, and without a required subscription', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ require_subscription: true });
@@ -276,7 +276,7 @@ describe('who gets no stream', () => {
     expect(await call(session.token)).toMatchObject({ status: 403, body: { code: 'HWID_BANNED' } });
   });
 
-  test('the sixth of a session, until one of the others goes', async () => {
+  test('as the sixth of a session, until another one ends', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const streams = [];
@@ -289,7 +289,7 @@ describe('who gets no stream', () => {
     await expect.poll(async () => (await call(session.token)).status).toBe(200);
   });
 
-  test('an unsuitable Last-Event-ID', async () => {
+  test('with an invalid Last-Event-ID', async () => {
     const session = await newSession(api, await newApp(api));
     const response = await call(session.token, { 'last-event-id': 'x'.repeat(65) });
     expect(response).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });

@@ -3,7 +3,7 @@ import { DAY, SECOND } from '../../support/clock.ts';
 import { newApp, newDeveloper, newHwid, newSession, newUser, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
-import { encryptedSession, inDays, patchAnew } from '../support/journeys.ts';
+import { encryptedSession, inDays, patchWithNewToken } from '../support/journeys.ts';
 
 const service = await startTestService();
 const { api, clock } = service;
@@ -38,7 +38,7 @@ test('every form of handle is accepted, with and without the machine', async () 
   }
 });
 
-test('the encrypted token is a JWE that shows nothing but its algorithms', async () => {
+test('the encrypted token is a JWE that reveals only its algorithms', async () => {
   const app = await newApp(api);
   const { token } = await encryptedSession(service, app, await newUser(api, app));
   const parts = token.split('.');
@@ -58,7 +58,7 @@ test('a session is valid for 24 hours, to the millisecond', async () => {
   for (const { token } of handles) expectError(await verify(token), 401, 'SESSION_EXPIRED');
 });
 
-test('an expired session is distinguished for a week, then forgotten', async () => {
+test('an expired session is distinguished for a week, then deleted', async () => {
   const app = await newApp(api);
   const { token } = await newSession(api, app);
   const verify = () => api.verify({ app_id: app.app_id, token });
@@ -121,7 +121,7 @@ describe('SESSION_INVALID', () => {
     expect([...new Set(responses.map(({ status }) => status))]).toEqual([401]);
   });
 
-  test('at once when the session or the application is gone', async () => {
+  test('at once when the session has ended or the application is deleted', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
@@ -130,7 +130,7 @@ describe('SESSION_INVALID', () => {
 });
 
 describe('hardware', () => {
-  test('HWID_MISMATCH for another machine where the lock is on', async () => {
+  test('HWID_MISMATCH for another machine if the lock is on', async () => {
     const app = await newApp(api);
     for (const { form, token, owner } of await everyForm(app)) {
       for (const hwid of [newHwid(), `${owner.hwid}0`, owner.hwid.slice(0, -1), owner.hwid.toUpperCase()]) {
@@ -145,7 +145,7 @@ describe('hardware', () => {
     }
   });
 
-  test('does not matter where the lock is off', async () => {
+  test('does not matter if the lock is off', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await app.patch({ hwid_lock: false });
@@ -267,12 +267,12 @@ describe('subscription', () => {
     const second = (await api.login(app.with(user))).body.token;
     clock.advance(SECOND);
     expectError(await verify(second), 403, 'SUBSCRIPTION_EXPIRED');
-    expect((await patchAnew(api, developer, app, { require_subscription: false })).status).toBe(200);
+    expect((await patchWithNewToken(api, developer, app, { require_subscription: false })).status).toBe(200);
     expect((await verify(second)).body).toMatchObject({ valid: true, subscription_status: 'expired' });
   });
 });
 
-test('many at once get each its own response', async () => {
+test('concurrent requests each get their own response', async () => {
   const app = await newApp(api);
   await app.patch({ max_sessions: 1000 });
   const user = await newUser(api, app);

@@ -11,7 +11,7 @@ const { api, clock } = service;
 
 const sign = (app: App, body: object) => signed(app, body, { at: clock.now() });
 
-test('responds as v1 does, for every form of handle', async () => {
+test('responds like v1, for every form of handle', async () => {
   const app = await newApp(api);
   const [license_key] = (await app.keys(1, 'Pro', 30)) as [string];
   const user = await newUser(api, app, { license_key } as object);
@@ -44,7 +44,7 @@ describe('the signature of the response', async () => {
   const { token } = await newSession(api, app);
   const request = { app_id: app.app_id, token };
 
-  test('is there when a nonce was sent, over that nonce', async () => {
+  test('is present if a nonce was sent, over that nonce', async () => {
     for (const nonce of [newNonce(), 'ünïcödé 🦊', 'a nonce with "quotes"']) {
       const sent = { ...request, nonce };
       const unsigned = await api.verifyV2(sent);
@@ -81,7 +81,7 @@ describe('refuses what v1 refuses', () => {
     }
   });
 
-  test('SESSION_EXPIRED from 24 hours on', async () => {
+  test('SESSION_EXPIRED after 24 hours', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     clock.advance(DAY - 1);
@@ -96,7 +96,7 @@ describe('refuses what v1 refuses', () => {
     }
   });
 
-  test('HWID_MISMATCH where the lock is on', async () => {
+  test('HWID_MISMATCH if the lock is on', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     const request = { app_id: app.app_id, token, hwid: newHwid() };
@@ -120,7 +120,7 @@ describe('refuses what v1 refuses', () => {
     expectError(await api.verifyV2(...sign(app, request)), 401, 'APPLICATION_INACTIVE');
   });
 
-  test('SUBSCRIPTION_EXPIRED where a subscription is required', async () => {
+  test('SUBSCRIPTION_EXPIRED if a subscription is required', async () => {
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     await app.patch({ require_subscription: true });
@@ -144,7 +144,7 @@ test('SIGNATURE_REQUIRED does not reveal whether a session exists', async () => 
   await app.patch({ require_signatures: true });
   expectError(await api.verifyV2({ app_id: app.app_id, token }), 401, 'SIGNATURE_REQUIRED');
   expect((await api.verifyV2(...sign(app, { app_id: app.app_id, token }))).status).toBe(200);
-  // The operation of v1 takes no signatures, so that it is closed.
+  // The operation of v1 does not support signatures, so it is refused.
   expectError(await api.verify({ app_id: app.app_id, token }), 401, 'SIGNATURE_REQUIRED');
 });
 

@@ -17,7 +17,7 @@ const { service, second } = await startTwoServices();
 const { api, baseUrl } = service;
 const NEXT = 'a new password';
 
-test('the new password counts; the other sessions have ended, this one and API tokens continue', async () => {
+test('the new password is valid; other sessions end, this one and API tokens continue', async () => {
   const developer = await newDeveloper(api);
   const { email, password, token } = developer;
   const { body: other } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
@@ -35,14 +35,14 @@ test('the new password counts; the other sessions have ended, this one and API t
   expect(mail!.subject).toContain('was changed');
 });
 
-test('an API token may, which ends every session', async () => {
+test('an API token can change it, which ends every session', async () => {
   const developer = await newDeveloper(api);
   const { token: apiToken } = await newApiToken(api, developer, ['read', 'auth:dev']);
   expect((await changePassword(api, apiToken, developer.password, NEXT)).status).toBe(200);
   expect([await meStatus(api, developer.token), await meStatus(api, apiToken)]).toEqual([401, 200]);
 });
 
-test('a link that was mailed before has ended', async () => {
+test('a link that was mailed before is no longer valid', async () => {
   const { email, password, token } = await newDeveloper(api);
   const reset = await newResetToken(service, email);
   await changePassword(api, token, password, NEXT);
@@ -50,7 +50,7 @@ test('a link that was mailed before has ended', async () => {
   expectError(response, 401, 'INVALID_RESET_TOKEN');
 });
 
-test('of many at once with the same password one wins, and its session is the only one', async () => {
+test('of concurrent requests with the same password one succeeds, and its session is the only one', async () => {
   const { email, password, token } = await newDeveloper(api);
   const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
@@ -70,7 +70,7 @@ test('INVALID_CREDENTIALS for a wrong password, and nothing has changed', async 
   expect(await loginStatus(api, email, password)).toBe(200);
 });
 
-test('TOO_MANY_REQUESTS after ten wrong ones, and then the right one is refused too', async () => {
+test('TOO_MANY_REQUESTS after ten wrong passwords, even for the right one', async () => {
   const { password, token } = await newDeveloper(api);
   for (let n = 0; n < 10; n += 1) {
     expectError(await changePassword(api, token, 'a wrong password', NEXT), 403, 'INVALID_CREDENTIALS');

@@ -47,7 +47,7 @@ test('signs browsers out; authorizations of clients continue', async () => {
   await expect(silent).rejects.toThrow('error=login_required');
 });
 
-test('a page that waits in a browser does nothing any more', async () => {
+test('a page that is open in a browser is no longer valid', async () => {
   const { email, password, token, ...developer } = await newDeveloper(api);
   const { url } = await beginAuthorization(baseUrl, await newClient(api, await newDeveloper(api)));
   const browser = new Browser(baseUrl);

@@ -13,7 +13,7 @@ const { api, clock, databaseUrl, services } = await startTestService();
 const me = (token: string | undefined) =>
   api.call<components['schemas']['DeveloperResult']>('GET', '/api/v2/dev/me', undefined, { token });
 
-test('shows the account as it was registered, and that nothing is used', async () => {
+test('shows a new account and its unused quotas', async () => {
   const account = {
     email: `${unique('Grace')}@Example.com`,
     password: 'a developer password',
@@ -62,7 +62,7 @@ test('counts applications, and users of the fullest one', async () => {
   expect((await me(developer.token)).body.name).toBeNull();
 });
 
-test('counts license keys where the plan limits them, also those that were deleted', async () => {
+test('counts license keys if the plan limits them, including deleted ones', async () => {
   const developer = await newDeveloper(api);
   await limitPlan(databaseUrl, developer, { licenses: 5 });
   const app = await newApp(api, developer);
@@ -72,7 +72,7 @@ test('counts license keys where the plan limits them, also those that were delet
   expect((await me(developer.token)).body.quotas.licenses).toEqual({ limit: 5, used: 3 });
 });
 
-test('says until when applications continue after a paid plan has ended', async () => {
+test('shows the end of the grace period after a paid plan', async () => {
   const developer = await newDeveloper(api);
   const opened = await openCheckout(api, developer, await sellPlan(api, { period: 'lifetime' }));
   const settle = (...facts: Parameters<typeof services.settlement.settle>[0]) =>

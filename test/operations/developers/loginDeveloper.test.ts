@@ -13,7 +13,7 @@ const login = (body: object) =>
   api.post<components['schemas']['DeveloperSessionResult']>('/api/v2/dev/login', body);
 const apps = (token: string) => api.call('GET', '/api/v2/dev/apps', undefined, { token });
 
-test('returns a new token of 24 hours, and keeps live ones', async () => {
+test('returns a new token that is valid for 24 hours, and keeps live ones', async () => {
   const developer = await newDeveloper(api);
   clock.advance(DAY / 2);
   const { status, body } = await login(developer);
@@ -61,7 +61,7 @@ test('VALIDATION_FAILED lists every fault', async () => {
 test('TOO_MANY_REQUESTS with Retry-After when too many passwords are waiting', async () => {
   const developer = await newDeveloper(api);
   const { atOnce, later } = await flood(13, () =>
-    // Each of another developer, whose failures count separately.
+    // Each for another developer, because failures count separately.
     login({ ...developer, email: `${unique('unknown')}@example.com` }),
   );
   for (const response of later) expectError(response, 401, 'INVALID_CREDENTIALS');

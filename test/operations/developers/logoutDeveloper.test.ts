@@ -35,7 +35,7 @@ test('the token is invalid on every node when the response arrives, and no other
   expectError(await logout(developer.token, second.api), 401, 'UNAUTHORIZED');
 });
 
-test('of many at once over two nodes one ends it', async () => {
+test('of concurrent requests to two nodes, one ends it', async () => {
   const { token } = await newDeveloper(api);
   const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) => logout(token, n % 2 === 0 ? api : second.api)),

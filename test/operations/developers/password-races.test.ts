@@ -18,8 +18,8 @@ const { service, second } = await startTwoServices();
 const { api } = service;
 const password = 'a new password';
 
-/** Begins one thing after the other, each while all before it wait for the account, and releases them. */
-async function inTurn<Result>(
+/** Starts operations one after the other, each while all before it wait for the account, and releases them. */
+async function inOrder<Result>(
   { developerId }: Pick<Developer, 'developerId'>,
   works: readonly (() => Promise<Result>)[],
 ): Promise<Result[]> {
@@ -42,7 +42,7 @@ test('a change with the password that was just replaced fails', async () => {
   const developer = await newDeveloper(api);
   const { email, token } = developer;
   const reset = await newResetToken(service, email);
-  const [replaced, changed] = await inTurn(developer, [
+  const [replaced, changed] = await inOrder(developer, [
     () => completeReset(api, { token: reset, password }),
     () => changePassword(second.api, token, developer.password, 'another password'),
   ]);
@@ -55,7 +55,7 @@ test('a change with the password that was just replaced fails', async () => {
 test('a session that has just ended signs no one out', async () => {
   const developer = await newDeveloper(api);
   const reset = await newResetToken(service, developer.email);
-  const [replaced, ended] = await inTurn(developer, [
+  const [replaced, ended] = await inOrder(developer, [
     () => completeReset(api, { token: reset, password }),
     () => second.api.call('DELETE', '/api/v2/dev/sessions', undefined, { token: developer.token }),
   ]);
@@ -63,7 +63,7 @@ test('a session that has just ended signs no one out', async () => {
   expectError(ended!, 401, 'UNAUTHORIZED');
 });
 
-describe('what is made while everything that acts for the account is ended', () => {
+describe('while all credentials of the account are revoked', () => {
   const token = { name: 'Backdoor', scopes: ['read', 'auth:dev'] };
   const client = { name: 'Backdoor', grant_types: ['client_credentials'], scopes: ['read'] };
   const makers = [
@@ -72,10 +72,10 @@ describe('what is made while everything that acts for the account is ended', () 
     ['an agent', '/api/v2/dev/agents', { name: 'Backdoor', scopes: ['read'] }],
   ] as const;
 
-  test.each(makers)('is not made by a session: %s', async (_what, path, wanted) => {
+  test.each(makers)('a session cannot create %s', async (_what, path, wanted) => {
     const developer = await newDeveloper(api);
     const reset = await newResetToken(service, developer.email);
-    const [replaced, made] = await inTurn(developer, [
+    const [replaced, made] = await inOrder(developer, [
       () => completeReset(api, { token: reset, password, end_access: true }),
       () => second.api.post(path, wanted, { token: developer.token }),
     ]);
@@ -83,7 +83,7 @@ describe('what is made while everything that acts for the account is ended', () 
     expectError(made!, 401, 'UNAUTHORIZED');
   });
 
-  test('is not allowed on a page that waits', async () => {
+  test('an open consent page cannot be confirmed', async () => {
     const developer = await newDeveloper(api);
     const { email, password: old } = developer;
     const client = await newClient(api, await newDeveloper(api));
@@ -92,7 +92,7 @@ describe('what is made while everything that acts for the account is ended', () 
     const fields = { email, password: old, action: 'sign-in' };
     const consent = await browser.send(await browser.open(url), fields);
     const reset = await newResetToken(service, email);
-    const [replaced, allowed] = await inTurn<{ status: number }>(developer, [
+    const [replaced, allowed] = await inOrder<{ status: number }>(developer, [
       () => completeReset(second.api, { token: reset, password, end_access: true }),
       () => browser.send(consent, { action: 'allow' }),
     ]);
@@ -102,11 +102,11 @@ describe('what is made while everything that acts for the account is ended', () 
     expect(granted).toEqual([]);
   });
 
-  test('is not made by an API token', async () => {
+  test('an API token cannot create another one', async () => {
     const developer = await newDeveloper(api);
     const maker = await newApiToken(api, developer, ['read', 'auth:dev']);
     const reset = await newResetToken(service, developer.email);
-    const [replaced, made] = await inTurn(developer, [
+    const [replaced, made] = await inOrder(developer, [
       () => completeReset(api, { token: reset, password, end_access: true }),
       () => second.api.post('/api/v2/dev/tokens', token, { token: maker.token }),
     ]);
@@ -120,7 +120,7 @@ test('confirming an agent with the password that was just replaced is denied', a
   await registerEmail(api, developer.email);
   const page = await pageFor(service, developer.email);
   const reset = await newResetToken(service, developer.email);
-  const [replaced, confirmed] = await inTurn<{ status: number }>(developer, [
+  const [replaced, confirmed] = await inOrder<{ status: number }>(developer, [
     () => completeReset(second.api, { token: reset, password, end_access: true }),
     () => submit(api, page, { password: developer.password }),
   ]);
@@ -141,7 +141,7 @@ test("authorizing an issuer's agent does not deadlock with a waiting password re
   const waiting = `select from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
   await expect.poll(async () => (await database.query(waiting)).rowCount, { interval: 5 }).toBe(1);
-  // As a claim does.
+  // Locks like a claim.
   const note = 'select from developers where developer_id = $1 for no key update nowait';
   expect((await database.query(note, [developerId])).rowCount).toBe(1);
   await database.query('commit');

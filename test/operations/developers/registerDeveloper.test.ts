@@ -54,7 +54,7 @@ test('creates an account and signs it in for 24 hours', async () => {
   expect(expired.headers.get('www-authenticate')).toMatch(/^Bearer /);
 });
 
-test('EMAIL_TAKEN without regard to case, and the account stays as it was', async () => {
+test('EMAIL_TAKEN regardless of case, and the account does not change', async () => {
   const email = `${unique('Grace')}@Example.com`;
   const first = account({ email });
   expect((await register(first)).status).toBe(201);
@@ -65,7 +65,7 @@ test('EMAIL_TAKEN without regard to case, and the account stays as it was', asyn
   expectError(await login({ email, password: 'another password' }), 401, 'INVALID_CREDENTIALS');
 });
 
-test('one address, many at once: one account', async () => {
+test('concurrent registrations of one address create one account', async () => {
   const email = `${unique('dev')}@example.com`;
   const responses = await Promise.all(
     Array.from({ length: 8 }, (_each, index) =>
@@ -75,7 +75,7 @@ test('one address, many at once: one account', async () => {
   expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
 });
 
-test('takes nothing from members that a client has no say in, and keeps no secret in clear text', async () => {
+test('ignores members that a client cannot set, and stores no secret in plain text', async () => {
   const wanted = account({ plan_id: 'unlimited', developer_id: 'dev_1', apps: -100, role: 'admin' });
   const { status, body } = await register(wanted);
   expect(status).toBe(201);

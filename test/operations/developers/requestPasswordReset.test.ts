@@ -9,7 +9,7 @@ import { completeReset, loginStatus, newResetToken, requestReset } from '../supp
 const service = await startTestService();
 const { api, baseUrl, clock } = service;
 
-test('mails a link to the page, and the password stays as it is', async () => {
+test('mails a link to the page, and the password does not change', async () => {
   const { email, password } = await newDeveloper(api);
   const { status, body } = await requestReset(api, email);
   expect({ status, body }).toEqual({
@@ -30,7 +30,7 @@ test('an address is compared without regard to case', async () => {
   expect(mail!.text).toContain('/account/password/');
 });
 
-test('the link goes to the address of the account alone, not to one that is it in lower case', async () => {
+test('the link is mailed to the exact address of the account, not to its lower case', async () => {
   const email = `${unique('mike')}@example.com`;
   await api.post('/api/v2/dev/register', { email, password: 'a developer password' });
   const lookalike = email.replace('k', '\u212a');
@@ -51,7 +51,7 @@ test('without an account the response is the same, and the mail says so', async 
   expect(mail!.text).not.toContain('/account/password/');
 });
 
-test('one mailbox gets five in an hour, and five by plus addresses, from any client in any spelling', async () => {
+test('one mailbox gets five mails in an hour, and five by plus addresses, from any client in any spelling', async () => {
   const { email } = await newDeveloper(api);
   const [local, domain] = email.split('@') as [string, string];
   // Requests for addresses without an account do not use up the links of an account.
@@ -65,7 +65,7 @@ test('one mailbox gets five in an hour, and five by plus addresses, from any cli
   const refused = await requestReset(api, email);
   expectError(refused, 429, 'TOO_MANY_REQUESTS');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  // No other request waits for it.
+  // Other requests do not wait for it.
   expect((await requestReset(api, (await newDeveloper(api)).email)).status).toBe(202);
 });
 

@@ -30,7 +30,7 @@ async function verified(): Promise<Developer> {
   return loggedIn(account);
 }
 
-/** All that can act for an account. */
+/** An account with a credential of every kind. */
 async function accessOf(developer: Developer) {
   const app = await newApp(api, developer);
   const apiToken = await newApiToken(api, developer, ['read']);
@@ -55,7 +55,7 @@ async function accessOf(developer: Developer) {
   expect(await machineToken()).toBe(200);
   return {
     app,
-    /** What still opens something; tokens of OAuth are for the node that they name. */
+    /** The credentials that are still valid; OAuth tokens are for the node that they name. */
     alive: async () => ({
       apiToken: await meStatus(second.api, apiToken.token),
       agent: await isAlive(second.api, agent.credential),
@@ -67,7 +67,7 @@ async function accessOf(developer: Developer) {
 const ALL = { apiToken: 200, agent: true, machine: 200, delegated: 200 };
 const NONE = { apiToken: 401, agent: false, machine: 401, delegated: 401 };
 
-test('the new password counts and every session has ended, on every node', async () => {
+test('the new password is valid and every session ends, on every node', async () => {
   const developer = await newDeveloper(api);
   expect(await meStatus(second.api, developer.token)).toBe(200);
   const token = await newResetToken(service, developer.email);
@@ -89,7 +89,7 @@ test('the new password counts and every session has ended, on every node', async
   expect(mails.filter(({ subject }) => subject!.includes('was changed'))).toHaveLength(1);
 });
 
-test('a token works once, of many at once over two nodes too', async () => {
+test('a token works once, even with concurrent requests to two nodes', async () => {
   const { email } = await newDeveloper(api);
   const token = await newResetToken(service, email);
   const responses = await Promise.all(
@@ -124,7 +124,7 @@ describe('what acts for the account', () => {
     const token = await newResetToken(service, developer.email);
     expect((await completeReset(api, { token, password })).status).toBe(200);
     expect(await alive()).toEqual(NONE);
-    // What was built stays.
+    // The applications stay.
     const { token: mine } = await loggedIn(developer);
     const { status } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: mine });
     expect(status).toBe(200);

@@ -22,7 +22,7 @@ const list = (app: App, query: Record<string, string> = {}, token = app.token) =
 const typesOf = ({ data }: EventList) => data.map(({ type }) => type);
 
 describe('the list', () => {
-  test('shows what happened, the oldest first, exactly as it was', async () => {
+  test('shows events unchanged, the oldest first', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const banId = await ban(api, app, {
@@ -56,7 +56,7 @@ describe('the list', () => {
     }
   });
 
-  test('continues from a point, in both directions, and misses and repeats nothing', async () => {
+  test('continues from a point in both directions, without gaps or overlaps', async () => {
     const app = await newApp(api);
     for (let n = 0; n < 25; n += 1) await app.patch({ name: `name ${n}` });
     await published(service);
@@ -83,7 +83,7 @@ describe('the list', () => {
     expect(typesOf((await list(app, { after: end })).body)).toEqual(['application.updated']);
   });
 
-  test('can be of some types, of one user, and of both', async () => {
+  test('can be filtered by types, by user, and by both', async () => {
     const app = await newApp(api);
     const one = await newSession(api, app);
     const two = await newSession(api, app);
@@ -108,7 +108,7 @@ describe('the list', () => {
 });
 
 describe('what is refused', () => {
-  test("another developer's application, as one that is absent", async () => {
+  test("another developer's application, as an absent one", async () => {
     const app = await newApp(api);
     const stranger = await newDeveloper(api);
     for (const query of [{ limit: '5' }, { after: 'evt_x' }] as Record<string, string>[]) {
@@ -163,7 +163,7 @@ describe('what is refused', () => {
 });
 
 describe('how long events are kept', () => {
-  test('their days, in the order of publication; the point of a consumer that is gone is said to be', async () => {
+  test('their days, in the order of publication; a continuation after a cleared event is refused', async () => {
     const app = await newApp(api);
     await staySignedIn(app);
     await published(service);
@@ -184,7 +184,7 @@ describe('how long events are kept', () => {
     expect(gone).toMatchObject({ status: 404, body: { code: 'EVENT_NOT_FOUND' } });
   });
 
-  test('an older event behind a younger one stays until that one goes', async () => {
+  test('an older event after a younger one stays until that one is cleared', async () => {
     const app = await newApp(api);
     await published(service);
     const database = await connectTo(service.databaseUrl);
@@ -202,7 +202,7 @@ describe('how long events are kept', () => {
     expect(rows).toHaveLength(2);
   });
 
-  test('what is not published yet is not cleared', async () => {
+  test('an unpublished event is not cleared', async () => {
     const database = await connectTo(service.databaseUrl);
     await database.query('begin');
     await database.query(`select 1 from relay_positions where name = 'log' for update`);
@@ -216,7 +216,7 @@ describe('how long events are kept', () => {
     await database.query('commit');
   });
 
-  test("a deleted application's go with it, all but the one of its deletion", async () => {
+  test("a deleted application's events are cleared, except the one of its deletion", async () => {
     const app = await newApp(api);
     await newSession(api, app);
     await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
@@ -228,7 +228,7 @@ describe('how long events are kept', () => {
   });
 });
 
-/** Makes the developer's session outlive the days that the clock is moved. */
+/** Extends the developer's session beyond the days that the clock advances. */
 async function staySignedIn({ token }: App): Promise<void> {
   const database = await connectTo(service.databaseUrl);
   await database.query(

@@ -11,7 +11,7 @@ const pathOf = ({ app_id }: App, types?: string) =>
   `/api/v2/dev/apps/${app_id}/events/stream${types === undefined ? '' : `?type=${types}`}`;
 
 describe('the stream', () => {
-  test('shows everything that happens in the application, in order, and nothing of another one', async () => {
+  test('shows all events of the application, in order, and none of another one', async () => {
     const app = await newApp(api);
     const other = await newApp(api);
     await published(service);
@@ -34,7 +34,7 @@ describe('the stream', () => {
     expect((listed.body['data'] as unknown[]).slice(1)).toEqual(stream.events.map(({ data }) => data));
   });
 
-  test('can be of some types', async () => {
+  test('can be filtered by types', async () => {
     const app = await newApp(api);
     const stream = await follow(api, pathOf(app, 'user.created,session.ended'), app.token);
     const session = await newSession(api, app);
@@ -63,7 +63,7 @@ describe('the stream', () => {
     expect(rest.events).toHaveLength(1);
   });
 
-  test('says when it cannot continue where it was', async () => {
+  test('reports that it cannot continue after an unknown event', async () => {
     const app = await newApp(api);
     await published(service);
     const stream = await follow(api, pathOf(app), app.token, { 'last-event-id': 'evt_gone' });
@@ -98,7 +98,7 @@ describe('the stream', () => {
     expect(stream.events.map(({ type }) => type)).toEqual(['application.disabled', 'application.enabled']);
   });
 
-  test('ends when its token is deleted, and lives until then', { timeout: 60_000 }, async () => {
+  test('ends when its token is deleted, and continues until then', { timeout: 60_000 }, async () => {
     const app = await newApp(api);
     const { body } = await api.post<{ token: string; token_id: string }>(
       '/api/v2/dev/tokens',
@@ -108,9 +108,9 @@ describe('the stream', () => {
     const stream = await follow(api, pathOf(app), body.token);
     const control = await follow(api, pathOf(app), app.token);
     await api.call('DELETE', `/api/v2/dev/tokens/${body.token_id}`, undefined, { token: app.token });
-    // It is checked at the next beat.
+    // It is checked at the next heartbeat.
     expect(await stream.ended).toBe('end');
-    // Its own beat may be a second later.
+    // The stream's own heartbeat may be a second later.
     await expect.poll(() => control.comments(), { timeout: 5_000 }).toBeGreaterThan(0);
     await app.patch({ name: 'still here' });
     await control.next('application.updated');
@@ -156,7 +156,7 @@ describe('what is refused', () => {
   });
 });
 
-test('a developer has no more than 100, however many tokens they create', async () => {
+test('a developer has at most 100, regardless of the number of tokens', async () => {
   const app = await newApp(api);
   const open = async () => {
     const wanted = { name: 'reader', scopes: ['read'] };
@@ -170,7 +170,7 @@ test('a developer has no more than 100, however many tokens they create', async 
   await follow(api, pathOf(other), other.token);
 });
 
-test('a full node accepts no other one', async () => {
+test('a full node accepts no more', async () => {
   const small = await startTestService({ MAX_EVENT_CLIENTS: '2' });
   const app = await newApp(small.api);
   const first = await follow(small.api, pathOf(app), app.token);

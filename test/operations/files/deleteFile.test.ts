@@ -24,7 +24,7 @@ test('deletes the file at once', async () => {
   expect((await upload(api, app, 'a', 'y')).file_id).not.toBe(file_id);
 });
 
-describe('contents are cleared away', () => {
+describe('contents are cleared', () => {
   const clear = async () => {
     while ((await services.files.clearContents()) > 0);
   };

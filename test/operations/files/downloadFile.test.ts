@@ -5,7 +5,7 @@ import { download, fileOf, newContent, startFileService, upload } from '../suppo
 
 const { api } = await startFileService();
 
-test('gives the developer every file, in parts as well', async () => {
+test('returns every file to the developer, also in parts', async () => {
   const app = await newApp(api);
   const { token } = app;
   const content = newContent();
@@ -20,7 +20,7 @@ test('gives the developer every file, in parts as well', async () => {
   expect((await download(api, path, { token, headers: { range: 'bytes=1000-' } })).status).toBe(416);
 });
 
-test('of a disabled application as well', async () => {
+test('works for a disabled application', async () => {
   const app = await newApp(api);
   await upload(api, app, 'a', 'x');
   await app.patch({ status: 'disabled' });

@@ -5,14 +5,14 @@ import { fileOf, startFileService, upload } from '../support/files.ts';
 
 const { api } = await startFileService();
 
-test('shows what the upload showed', async () => {
+test('shows the same as the upload', async () => {
   const app = await newApp(api);
   const uploaded = await upload(api, app, 'a b', 'x', '?version=1&authenticated_only=true');
   const { body } = await api.call('GET', fileOf(app, 'a b'), undefined, { token: app.token });
   expect(body).toEqual(uploaded);
 });
 
-test('FILE_NOT_FOUND for another application’s and other capitals', async () => {
+test('FILE_NOT_FOUND for another application’s and another case', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   await upload(api, other, 'a', 'x');
   await upload(api, app, 'A', 'x');

@@ -28,7 +28,7 @@ const names = async (app: App) => {
   return (body['data'] as { name: string }[]).map(({ name }) => name);
 };
 
-test('keeps the content, and says what it is', async () => {
+test('stores the content and returns its description', async () => {
   const app = await newApp(api);
   const content = newContent();
   const now = clock.now().toISOString();
@@ -46,7 +46,7 @@ test('keeps the content, and says what it is', async () => {
   expect(await read(app, 'setup.exe')).toEqual(content);
 });
 
-test('replaces the content; what is left out stays', async () => {
+test('replaces the content; omitted members stay', async () => {
   const app = await newApp(api);
   const first = await upload(api, app, 'a', newContent(), '?version=1&authenticated_only=true');
   clock.advance(SECOND);
@@ -112,11 +112,11 @@ describe('names', () => {
     const { headers, content: read } = await download(api, downloadOf(app, name));
     expect(read).toEqual(content);
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename/);
-    // No name of ours becomes one on the disk.
+    // No file on the disk has the name.
     for (const kept of await contents()) expect(kept).toMatch(/^blb_[0-9a-z]{26}$/);
   });
 
-  test('that differ in capitals or composition are two', async () => {
+  test('that differ in case or composition are different', async () => {
     const app = await newApp(api);
     for (const name of ['A', 'a', 'e\u0301', 'é']) await upload(api, app, name, name);
     for (const name of ['A', 'a', 'e\u0301', 'é']) expect((await read(app, name)).toString()).toBe(name);
@@ -163,7 +163,7 @@ describe('names', () => {
     expect(JSON.parse(responses[0]!.text)).toMatchObject({ status: 400, code: 'MALFORMED_REQUEST' });
   });
 
-  test('a slash makes another address', async () => {
+  test('with a slash are another path', async () => {
     const app = await newApp(api);
     const { responses } = await sendRaw(
       api.baseUrl,
@@ -198,7 +198,7 @@ describe('the content', () => {
     await expect.poll(contents).toEqual(before);
   });
 
-  test('the served contract says how large it may be', async () => {
+  test('has its maximum size in the served contract', async () => {
     const document = (await (await fetch(`${api.baseUrl}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>;
     };
@@ -243,7 +243,7 @@ describe('the content', () => {
     return rows[0]!.n;
   }
 
-  test('UNSUPPORTED_MEDIA_TYPE unless it is octets', async () => {
+  test('UNSUPPORTED_MEDIA_TYPE unless it is application/octet-stream', async () => {
     const app = await newApp(api);
     for (const type of ['application/json', 'text/html', 'multipart/form-data; boundary=a']) {
       const response = await putFile(api, app, 'a', 'x', '', { 'content-type': type });
@@ -285,7 +285,7 @@ describe('checksums', () => {
     expect(await contents()).toEqual(before);
   });
 
-  test('VALIDATION_FAILED for what is no checksum', async () => {
+  test('VALIDATION_FAILED for an invalid checksum', async () => {
     const response = await putFile(api, await newApp(api), 'a', 'x', '', { 'x-checksum-sha256': 'abc' });
     expectFaults(response, 'header/x-checksum-sha256');
   });
@@ -305,7 +305,7 @@ test.each([
   expectFaults(await putFile(api, await newApp(api), 'a', 'x', query), pointer);
 });
 
-test('QUOTA_EXCEEDED above 1000 files; one that is there can still be replaced', async () => {
+test('QUOTA_EXCEEDED above 1000 files; an existing one can still be replaced', async () => {
   const app = await newApp(api);
   const database = await connectTo(databaseUrl);
   await database.query(`insert into blobs select $1 || n, null from generate_series(1, 999) n`, [app.app_id]);
@@ -343,7 +343,7 @@ describe('QUOTA_EXCEEDED above FILE_QUOTA_BYTES', () => {
     await upload(api, await newApp(api), 'a', newContent(100_000));
   });
 
-  test('what is replaced or deleted, and a deleted application, counts no more', async () => {
+  test('replaced or deleted contents, and deleted applications, no longer count', async () => {
     const [one, two] = await twoApps();
     await upload(api, one, 'a', newContent(100_000));
     await upload(api, one, 'a', newContent(100_000));
@@ -394,7 +394,7 @@ describe('QUOTA_EXCEEDED above FILE_QUOTA_BYTES', () => {
   });
 });
 
-test('TOO_MANY_REQUESTS for a fifth upload at the same time; others are not kept out by it', async () => {
+test('TOO_MANY_REQUESTS for a fifth concurrent upload; other developers are not affected', async () => {
   const app = await newApp(api);
   const before = (await contents()).length;
   const open = Array.from({ length: 4 }, (_, n) => {
@@ -428,7 +428,7 @@ test('APPLICATION_NOT_FOUND before anything is stored', async () => {
   expect(await contents()).toEqual(before);
 });
 
-test('an Idempotency-Key does not have the content gathered in memory: the operation takes none', async () => {
+test('an Idempotency-Key does not buffer the content in memory, because the operation accepts none', async () => {
   const [app, other] = [await newApp(api), await newApp(api)];
   const sent = request(api.baseUrl + fileOf(app, 'a'), {
     method: 'PUT',
@@ -466,7 +466,7 @@ describe('an upload that takes long', () => {
     };
   }
 
-  test('is kept by housekeeping while it gets on', async () => {
+  test('is kept by housekeeping while it progresses', async () => {
     const app = await newApp(api);
     const finish = await begin(app);
     clock.advance(55 * MINUTE);
@@ -478,7 +478,7 @@ describe('an upload that takes long', () => {
     expect((await read(app, 'slow')).toString()).toBe('first last');
   });
 
-  test('is given up when it has stood still for an hour: SERVICE_UNAVAILABLE, and nothing of it stays', async () => {
+  test('is aborted after an hour without progress: SERVICE_UNAVAILABLE, and nothing remains', async () => {
     const app = await newApp(api);
     const before = await contents();
     const finish = await begin(app);

@@ -5,7 +5,7 @@ import { ban, newApp, newDeveloper, newHwid, newUser, type App } from '../../sup
 import { whileUserIsHeld } from '../../support/held-user.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
-import { inDays, verifyAnew } from '../support/journeys.ts';
+import { inDays, verifyWithNewSession } from '../support/journeys.ts';
 import { licensesOf, redeemed, scoped, type CreatedLicense } from '../support/licenses.ts';
 
 const { api, clock, databaseUrl } = await startTestService();
@@ -113,7 +113,7 @@ describe('keys that were redeemed', async () => {
     clock.advance(DAY / 2);
     expect((await licensesOf(api, own).extend({ days: 7, license_ids: [license_id] })).body.users).toBe(1);
     await own.patch({ paused: false });
-    expect((await verifyAnew(api, own, user)).subscription_tier).toBe('Pro');
+    expect((await verifyWithNewSession(api, own, user)).subscription_tier).toBe('Pro');
     clock.advance(-DAY / 2);
     expect(await endsOf(own, user.username)).toEqual({ Pro: inDays(clock, 37) });
   });
@@ -128,7 +128,7 @@ test('a subscription that has ended is extended only if its key is named, and th
   const { body } = await api.post<{ token: string }>('/api/v2/dev/login', { email, password });
   const licenses = licensesOf(api, { ...app, token: body.token });
   expect((await licenses.extend({ days: 7, all: true })).body).toMatchObject({ users: 0, left: 1 });
-  expect((await verifyAnew(api, app, user)).subscription_status).toBe('expired');
+  expect((await verifyWithNewSession(api, app, user)).subscription_status).toBe('expired');
   const license_ids = [license_id];
   expect((await licenses.extend({ days: 7, license_ids })).body).toMatchObject({ users: 1, left: 0 });
   expect(await endsOf(app, user.username)).toEqual({ Pro: inDays(clock, 7) });

@@ -4,7 +4,7 @@ import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newHwid, newUser } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
-import { inDays, verifyAnew } from '../support/journeys.ts';
+import { inDays, verifyWithNewSession } from '../support/journeys.ts';
 import { expectForeignIsAbsent, licensesOf, licenseUser, redeemed, scoped } from '../support/licenses.ts';
 
 const { api, clock, databaseUrl } = await startTestService();
@@ -22,8 +22,8 @@ test('the remaining time moves to the other user', async () => {
   expect(body.license).toMatchObject({ license_id, status: 'redeemed', duration_days: 30 });
   const session = await api.login(own.with(target));
   expect(body.license.redeemed_by).toBe(session.body.user!.id);
-  expect((await verifyAnew(api, own, user)).subscription_tier).toBeUndefined();
-  const verified = await verifyAnew(api, own, target);
+  expect((await verifyWithNewSession(api, own, user)).subscription_tier).toBeUndefined();
+  const verified = await verifyWithNewSession(api, own, target);
   expect(verified.subscription_tier).toBe('Pro');
   const database = await connectTo(databaseUrl);
   const { rows } = await database.query<{ ends_at: Date }>(
@@ -31,10 +31,10 @@ test('the remaining time moves to the other user', async () => {
     [own.app_id],
   );
   expect(rows.map(({ ends_at }) => ends_at.toISOString())).toEqual([inDays(clock, 29.5)]);
-  const told = await database.query<{ type: string }>('select type from events where app_id = $1', [
+  const events = await database.query<{ type: string }>('select type from events where app_id = $1', [
     own.app_id,
   ]);
-  const types = told.rows.map(({ type }) => type);
+  const types = events.rows.map(({ type }) => type);
   for (const type of ['license.transferred', 'user.subscription_reduced', 'user.subscription_extended'])
     expect(types).toContain(type);
   clock.advance(-DAY / 2);
@@ -55,7 +55,7 @@ test('a lifetime moves as a lifetime', async () => {
   const { license_id, user } = await redeemed(api, app, { duration_days: null });
   const target = await redeemed(api, app);
   expect((await licenses.transfer(license_id, target.user.username)).status).toBe(200);
-  expect((await verifyAnew(api, app, user)).subscription_tier).toBeUndefined();
+  expect((await verifyWithNewSession(api, app, user)).subscription_tier).toBeUndefined();
   const third = await licenses.create(1);
   const { license_key } = third[0]!;
   const refused = await api.activate(app.with({ username: target.user.username, license_key }));
@@ -83,7 +83,7 @@ test('LICENSE_NOTHING_LEFT when a lifetime has absorbed it', async () => {
   await api.activate(app.with({ username: user.username, license_key: lifetime!.license_key }));
   const { username } = await newUser(api, app);
   expectError(await licenses.transfer(license_id, username), 409, 'LICENSE_NOTHING_LEFT');
-  expect((await verifyAnew(api, app, user)).subscription_tier).toBe('Pro');
+  expect((await verifyWithNewSession(api, app, user)).subscription_tier).toBe('Pro');
 });
 
 test('LICENSE_NOT_APPLICABLE when the other user has a lifetime, and nothing moves', async () => {
@@ -92,7 +92,7 @@ test('LICENSE_NOT_APPLICABLE when the other user has a lifetime, and nothing mov
   const before = (await licenses.get(license_id)).body;
   expectError(await licenses.transfer(license_id, target.user.username), 409, 'LICENSE_NOT_APPLICABLE');
   expect((await licenses.get(license_id)).body).toEqual(before);
-  expect((await verifyAnew(api, app, user)).subscription_tier).toBe('Pro');
+  expect((await verifyWithNewSession(api, app, user)).subscription_tier).toBe('Pro');
 });
 
 test('USER_NOT_FOUND, also for another application’s user; VALIDATION_FAILED for a name that is not valid', async () => {
@@ -117,7 +117,7 @@ test('USER_NOT_FOUND when the user is deleted while the transfer waits for them'
     .toBe(1);
   await database.query('commit');
   expectError(await transferred, 404, 'USER_NOT_FOUND');
-  expect((await verifyAnew(api, app, user)).subscription_tier).toBe('Pro');
+  expect((await verifyWithNewSession(api, app, user)).subscription_tier).toBe('Pro');
 });
 
 test('an Idempotency-Key moves it once', async () => {

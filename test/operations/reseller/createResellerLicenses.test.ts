@@ -397,7 +397,7 @@ describe('a change while a generation is queued applies to it', () => {
     return {
       own,
       reseller,
-      async goOn() {
+      async release() {
         await client.query('rollback');
         return bought;
       },
@@ -405,37 +405,37 @@ describe('a change while a generation is queued applies to it', () => {
   }
 
   test('a suspension', async () => {
-    const { own, reseller, goOn } = await waiting({ balance: 100 });
+    const { own, reseller, release } = await waiting({ balance: 100 });
     await reseller.patch({ suspended: true });
-    expectError(await goOn(), 403, 'RESELLER_SUSPENDED');
+    expectError(await release(), 403, 'RESELLER_SUSPENDED');
     await expectNothingBought(reseller, own, 100);
   });
 
   test('a debit', async () => {
-    const { own, reseller, goOn } = await waiting({ balance: 20 });
+    const { own, reseller, release } = await waiting({ balance: 20 });
     await api.post(`${reseller.path}/debits`, { amount: 0.01 }, own);
-    expectError(await goOn(), 402, 'INSUFFICIENT_BALANCE');
+    expectError(await release(), 402, 'INSUFFICIENT_BALANCE');
     await expectNothingBought(reseller, own, 19.99);
   });
 
   test('another price, and another commission', async () => {
-    const { own, reseller, goOn } = await waiting({ balance: 100, price: 10 });
+    const { own, reseller, release } = await waiting({ balance: 100, price: 10 });
     await reseller.price({ app_id: own.app_id, tier: 'Pro', duration_days: 30, price: 7 });
     await reseller.patch({ commission_margin: 50 });
-    expect((await goOn()).body).toMatchObject({ cost: 7, balance: 93 });
+    expect((await release()).body).toMatchObject({ cost: 7, balance: 93 });
   });
 
   test('the end of the price', async () => {
-    const { own, reseller, goOn } = await waiting({ balance: 100 });
+    const { own, reseller, release } = await waiting({ balance: 100 });
     await reseller.price();
-    expectError(await goOn(), 404, 'PRICE_NOT_FOUND');
+    expectError(await release(), 404, 'PRICE_NOT_FOUND');
     await expectNothingBought(reseller, own, 100);
   });
 
   test('the end of the reseller', async () => {
-    const { own, reseller, goOn } = await waiting({ price: 0 });
+    const { own, reseller, release } = await waiting({ price: 0 });
     await api.call('DELETE', reseller.path, undefined, own);
-    expectError(await goOn(), 401, 'UNAUTHORIZED');
+    expectError(await release(), 401, 'UNAUTHORIZED');
     expect(await licenses(own)).toEqual([]);
   });
 });

@@ -24,13 +24,17 @@ export function inDays(clock: TestClock, days: number): string {
 }
 
 /** Verifies with a new session, because the previous one may have expired. */
-export async function verifyAnew(api: Api, app: App, user: User): Promise<Schemas['VerifySessionResult']> {
+export async function verifyWithNewSession(
+  api: Api,
+  app: App,
+  user: User,
+): Promise<Schemas['VerifySessionResult']> {
   const { body } = await api.login(app.with(user));
   return (await api.verify({ app_id: app.app_id, token: body.token })).body;
 }
 
 /** Changes an application with a new token of the developer, because the previous one may have expired. */
-export async function patchAnew(
+export async function patchWithNewToken(
   api: Api,
   { email, password }: Developer,
   app: App,

@@ -27,7 +27,7 @@ export async function newGuest({ api, clock }: TestService, app: App): Promise<G
 }
 
 /** The operations that admit or refuse an end user of an application. */
-export const DOORS = [
+export const ENTRY_POINTS = [
   'initApplication',
   'registerUser',
   'loginUser',
@@ -38,14 +38,14 @@ export const DOORS = [
   'activateLicense',
 ] as const;
 
-export type Door = (typeof DOORS)[number];
+export type EntryPoint = (typeof ENTRY_POINTS)[number];
 
 /**
  * Calls one of them as a guest on their own machine.
  * @param headers of the request besides its signature
  */
-export async function knock(
-  door: Door,
+export async function callEntryPoint(
+  entryPoint: EntryPoint,
   { api, clock }: Pick<TestService, 'api' | 'clock'>,
   app: App,
   guest: Guest,
@@ -55,7 +55,7 @@ export async function knock(
   const { username, password, hwid, encryptedToken, licenseKey } = guest;
   const post = (path: string, body: object | string, more: Record<string, string> = {}) =>
     api.post<{ code?: string }>(path, body, { headers: { ...headers, ...more } });
-  switch (door) {
+  switch (entryPoint) {
     case 'initApplication':
       return post('/api/v1/client/init', app.with({}));
     case 'registerUser':
@@ -79,29 +79,38 @@ export async function knock(
   }
 }
 
-/** The outcome at every door, each with a new guest: `ok`, or the code of the refusal. */
-export async function knockEverywhere(
+/** The outcome at every entry point, each with a new guest: `ok`, or the code of the refusal. */
+export async function callEveryEntryPoint(
   service: Pick<TestService, 'api' | 'clock'>,
   app: App,
-  guests: Readonly<Record<Door, Guest>>,
+  guests: Readonly<Record<EntryPoint, Guest>>,
   headers?: Record<string, string>,
-): Promise<Record<Door, string>> {
+): Promise<Record<EntryPoint, string>> {
   const outcomes: [string, string][] = [];
-  for (const door of DOORS) {
-    const { status, body } = await knock(door, service, app, guests[door], headers);
-    outcomes.push([door, status < 300 ? 'ok' : `${status} ${body.code}`]);
+  for (const entryPoint of ENTRY_POINTS) {
+    const { status, body } = await callEntryPoint(entryPoint, service, app, guests[entryPoint], headers);
+    outcomes.push([entryPoint, status < 300 ? 'ok' : `${status} ${body.code}`]);
   }
-  return Object.fromEntries(outcomes) as Record<Door, string>;
+  return Object.fromEntries(outcomes) as Record<EntryPoint, string>;
 }
 
-/** A guest for each door, so that the calls do not affect each other. */
-export async function guestsOf(service: TestService, app: App): Promise<Record<Door, Guest>> {
+/** A guest for each entry point, so that the calls do not affect each other. */
+export async function guestsOf(service: TestService, app: App): Promise<Record<EntryPoint, Guest>> {
   const guests: [string, Guest][] = [];
-  for (const door of DOORS) guests.push([door, await newGuest(service, app)]);
-  return Object.fromEntries(guests) as Record<Door, Guest>;
+  for (const entryPoint of ENTRY_POINTS) guests.push([entryPoint, await newGuest(service, app)]);
+  return Object.fromEntries(guests) as Record<EntryPoint, Guest>;
 }
 
-/** The same outcome at every door, except for those that are given. */
-export function everywhere(outcome: string, but: Partial<Record<Door, string>> = {}): Record<Door, string> {
-  return { ...(Object.fromEntries(DOORS.map((door) => [door, outcome])) as Record<Door, string>), ...but };
+/** The same outcome at every entry point, except for those that are given. */
+export function everywhere(
+  outcome: string,
+  but: Partial<Record<EntryPoint, string>> = {},
+): Record<EntryPoint, string> {
+  return {
+    ...(Object.fromEntries(ENTRY_POINTS.map((entryPoint) => [entryPoint, outcome])) as Record<
+      EntryPoint,
+      string
+    >),
+    ...but,
+  };
 }
