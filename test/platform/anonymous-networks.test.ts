@@ -414,7 +414,7 @@ describe('refreshing', () => {
     ['a folder', () => rm(file).then(() => mkdir(file)), /^it is not a file$/],
     ['nothing', () => rm(file), /^ENOENT/],
   ])(
-    'keeps the last good list when %s takes its place, says so once, and takes the next',
+    'keeps the last good list when %s replaces it, logs that once, and reads the next file',
     async (_title, change, why) => {
       const opened = await openList('192.0.2.1');
       await change();

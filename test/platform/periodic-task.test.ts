@@ -4,7 +4,7 @@ import { startPeriodicTask } from '../../src/platform/periodic-task.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Runs what is due while time passes. */
+/** Advances the time and runs what is due. */
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 
 test('work runs at once, when it is woken, and after the interval', async () => {

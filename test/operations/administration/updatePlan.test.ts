@@ -18,7 +18,7 @@ const get = async (planId: string) =>
 const entries = (planId: string) =>
   database.knex('audit_log').where({ target: planId, action: 'plan.updated' }).orderBy('audit_id');
 
-test('changes what is given, and leaves the rest', async () => {
+test('changes what is sent, and nothing else', async () => {
   const plan = await sellPlan(api, { features: ['a'], max_licenses: 10 });
   clock.advance(1000);
   const name = unique('Renamed 🦊');
@@ -124,7 +124,7 @@ test('PLAN_NOT_FOUND for an absent one', async () => {
     expectError(await update(id, { price: 1 }), 404, 'PLAN_NOT_FOUND');
 });
 
-test("is in the audit log, with the plan's terms as they are then", async () => {
+test("is in the audit log, with the plan's new terms", async () => {
   const plan = await sellPlan(api);
   await update(plan.plan_id, { price: 21.5, max_apps: 7 });
   expect(await entries(plan.plan_id)).toMatchObject([

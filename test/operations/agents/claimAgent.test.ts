@@ -444,7 +444,7 @@ describe('an account without a password', () => {
     const [one, other] = [await begun(email), await begun(email, {}, 2)];
     expect((await submit(api, one.page, { new_password: 'short' })).status).toBe(422);
     await submit(api, one.page, { new_password: password });
-    // The page requires it now: no other one can be chosen.
+    // The page now requires this password: another one cannot be chosen.
     expect((await submit(api, other.page, { new_password: 'another password' })).status).toBe(422);
     expect(await developerOf(api, (await login(email)).body.token)).toBe(
       await developerOf(api, opened.credential),
@@ -493,7 +493,7 @@ describe('the page', () => {
     expect((await get(page)).html).toContain('May this agent act for you?');
   });
 
-  test('is there for addresses that were mailed, and for GET and POST', async () => {
+  test('exists only for links that were mailed, and for GET and POST', async () => {
     const unknown = `/agent/claim/${'A'.repeat(43)}`;
     expect((await get(unknown)).status).toBe(404);
     expect((await submit(api, unknown)).status).toBe(404);

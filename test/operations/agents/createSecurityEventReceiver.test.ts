@@ -62,7 +62,7 @@ test('keeps what it wants to be sent sealed, and nothing where there is nothing'
   expect(await sealedOf(none)).toBeNull();
 });
 
-test('what is sealed outlives a rotation of the master key', async () => {
+test('sealed values can be read after a rotation of the master key', async () => {
   const DATABASE_URL = await createTestDatabase();
   const before = await startTestService({ DATABASE_URL, ...LOOPBACK });
   const developer = await newDeveloper(before.api);

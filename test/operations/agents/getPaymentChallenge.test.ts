@@ -101,7 +101,7 @@ test('names the host of BASE_URL as its realm', async () => {
   expect(response).toContain('realm="api.example.com"');
 });
 
-test('is what the client of MPP parses, and verifies under no other key', async () => {
+test('can be parsed by the client of MPP, and verified under no other key', async () => {
   const response = await fetch(`${baseUrl}/api/v1`);
   const challenge = Challenge.fromResponse(response);
   expect(challenge).toMatchObject({

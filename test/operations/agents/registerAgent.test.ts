@@ -380,7 +380,7 @@ describe('every mutation of an ID-JAG is refused', async () => {
     ['no third part', `${head}.${payload}`],
     ['a fourth part', `${good}.x`],
     ['padding', `${good}=`],
-    ['a blank behind it', `${good} `],
+    ['a space after it', `${good} `],
     ['a payload that is no JSON', `${head}.${Buffer.from('{').toString('base64url')}.${signature}`],
     ['no JWT', 'x'],
   ])('%s', async (_what, assertion) => {

@@ -40,7 +40,7 @@ describe('every setting', async () => {
     { max_sessions: 1 },
     { max_sessions: 1000 },
     { tiers: ['VIP', 'Standard', 'Größe “1” '] },
-  ])('is changed alone, comes back exactly and stays: %j', async (change) => {
+  ])('is changed alone, returned exactly and stored: %j', async (change) => {
     const before = await get(app_id);
     clock.advance(SECOND);
     const { status, body } = await patch(app_id, change);
@@ -49,7 +49,7 @@ describe('every setting', async () => {
     expect(await get(app_id)).toEqual(body);
   });
 
-  test('comes back exactly or is refused: a hash in upper case', async () => {
+  test('is returned exactly or refused: a hash in upper case', async () => {
     const executable_hashes = ['AB'.repeat(32)];
     const { status, body } = await patch((await newApp(api, developer)).app_id, { executable_hashes });
     if (status !== 400) expect(body).toMatchObject({ executable_hashes });
@@ -81,7 +81,7 @@ describe('status', () => {
     await api.call('DELETE', `/api/v2/dev/apps/${app_id}`, undefined, { token: developer.token });
   });
 
-  test('paused is short for it', async () => {
+  test('can be set with the member paused', async () => {
     const { app_id } = await newApp(api, developer);
     expect((await patch(app_id, { paused: true })).body).toMatchObject({ status_code: 'paused' });
     expect((await patch(app_id, { paused: false })).body).toMatchObject({ status_code: 'active' });
@@ -150,7 +150,7 @@ describe('VALIDATION_FAILED', async () => {
     expect(await get(app_id)).toEqual(before);
   });
 
-  test('refuses a body that is no object', async () => {
+  test('refuses a body that is not an object', async () => {
     for (const body of ['[]', '"x"', '1', 'null', 'true']) expectFaults(await patch(app_id, body), '');
   });
 });

@@ -73,7 +73,7 @@ describe('a search', () => {
     ['address', () => 'address=127.0.0.1', [0, 1, 2, 3, 4]],
     ['address as mapped IPv6', () => 'address=::FFFF:127.0.0.1', [0, 1, 2, 3, 4]],
     ['another address', () => 'address=203.0.113.9', []],
-    ['what is no address', () => 'address=localhost', []],
+    ['not an address', () => 'address=localhost', []],
     ['since', () => `since=${middle}`, [0, 1, 2]],
     ['until', () => `until=${middle}`, [3, 4]],
     ['since the millisecond after', () => `since=${shifted(middle, 1)}`, [0]],

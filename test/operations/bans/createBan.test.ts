@@ -175,7 +175,7 @@ describe('a user ban', () => {
     }
     expect((await api.verify({ app_id: app.app_id, token: other.encryptedToken })).status).toBe(200);
     expect(elsewhere.userId).not.toBe(other.userId);
-    // What has ended does not come back.
+    // Sessions that have ended stay ended.
     await lift(api, app, banId);
     for (const token of handles) {
       expectError(await api.verify({ app_id: app.app_id, token }), 401, 'SESSION_INVALID');

@@ -284,7 +284,7 @@ describe('usernames', async () => {
     '<b>',
     '\\u0041',
     'null',
-  ])('come back exactly as they were written: %j', async (username) => {
+  ])('are returned exactly: %j', async (username) => {
     const user = account({ username });
     expect((await api.register(own.with(user))).status).toBe(201);
     expect((await api.login(own.with(user))).body.user).toMatchObject({ username });

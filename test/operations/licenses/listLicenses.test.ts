@@ -36,7 +36,7 @@ describe('pages', async () => {
     expect(pages).toBe(Math.ceil(keys.length / limit));
   });
 
-  test('have 20 items by default, and stay the same when keys are made in between', async () => {
+  test('have 20 items by default, and stay the same if keys are created in between', async () => {
     const own = await newApp(api);
     const made = (await own.keys(25)).reverse();
     const first = await list(own);

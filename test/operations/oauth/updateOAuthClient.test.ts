@@ -10,7 +10,7 @@ const { api, clock } = service;
 const update = (id: string, token: string, body: unknown) =>
   api.call('PATCH', `/api/v2/dev/oauth-clients/${id}`, body, { token });
 
-test('changes what is given and keeps the rest', async () => {
+test('changes what is sent, and nothing else', async () => {
   const developer = await newDeveloper(api);
   const { client_secret: _secret, ...client } = await newClient(api, developer);
   clock.advance(1000);

@@ -247,7 +247,7 @@ describe('PRICE_NOT_FOUND', () => {
     await expectNothingBought(reseller, own, 100);
   });
 
-  test('once the price is gone', async () => {
+  test('once the price is deleted', async () => {
     const reseller = await newReseller(api, app, { balance: 100 });
     await reseller.price();
     expectError(await reseller.buy(), 404, 'PRICE_NOT_FOUND');

@@ -104,7 +104,7 @@ export async function pageFor(service: MailedService, email: string, count = 1):
     const html = await (await fetch(service.api.baseUrl + page)).text();
     if (html.includes('May this agent act for you?')) return page;
   }
-  throw new Error('no mail links to a page that is there');
+  throw new Error('no mail links to a page that requests a confirmation');
 }
 
 /** Sends the form of a page. */

@@ -37,7 +37,7 @@ test('a login that has checked the old password creates no session after the res
   const app = await newApp(api);
   const user = await registered(api, app);
   const database = await connectTo(service.databaseUrl);
-  // The login waits for the user's row, behind the change that waits for it too.
+  // The login waits for the user's row, after the change that also waits for it.
   await database.query('begin');
   await database.query('select from users where user_id = $1 for update', [user.userId]);
   const waiting = () =>

@@ -57,7 +57,7 @@ test.each([
   ['noncharacters', '\ufffe\uffff\u{10ffff}'],
   ['65536 bytes', 'x'.repeat(65_536)],
   ['65536 bytes of long characters', '🔑'.repeat(16_384)],
-])('a value comes back exactly: %s', async (_what, value) => {
+])('a value is returned exactly: %s', async (_what, value) => {
   const app = await newApp(api);
   expect((await setVariable(api, app, 'v', value)).value).toBe(value);
   expect((await seen(api, app))['v']).toBe(value);

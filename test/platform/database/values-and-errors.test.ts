@@ -106,7 +106,7 @@ describe('a database server by its address', () => {
     await database.ping();
   });
 
-  it('says in one line what is wrong, without the password', async () => {
+  it('reports the fault in one line, without the password', async () => {
     const refused = await failure(openServer('postgresql://me:hunter2@127.0.0.1:1/latchkey'));
     expect(refused).toMatchObject({ name: 'StartupError' });
     expect(String(refused)).toMatch(/DATABASE_URL \(127\.0\.0\.1:1, database latchkey\).*ECONNREFUSED/);
@@ -120,7 +120,7 @@ describe('a database server by its address', () => {
     }
   });
 
-  it('says so when the server is too old', async () => {
+  it('reports a server that is too old', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => {

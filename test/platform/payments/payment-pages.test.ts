@@ -188,7 +188,7 @@ describe('a form', () => {
     expect(await stateOf(sessionRef)).toBe('open');
   });
 
-  test('with a card that is declined says so', async () => {
+  test('with a declined card shows the decline', async () => {
     const sessionRef = await opened();
     const refusal = await post(`/pay/${sessionRef}`, form(CARDS.declined));
     expect(refusal.status).toBe(422);

@@ -31,8 +31,8 @@ function signed(body: string | Buffer, secret = SECRET, at = clock.now()) {
 
 test('an event is signed according to Standard Webhooks', async () => {
   const { body, headers } = await oneEvent();
-  const said = JSON.parse(body.toString()) as object;
-  expect(said).toMatchObject({ type: 'checkout.paid', account: 'acct_test', livemode: false });
+  const message = JSON.parse(body.toString()) as object;
+  expect(message).toMatchObject({ type: 'checkout.paid', account: 'acct_test', livemode: false });
   expect(headers['content-type']).toBe('application/json');
   expect(headers['webhook-timestamp']).toBe(String(Math.floor(clock.now().getTime() / 1000)));
   const id = headers['webhook-id'] as string;

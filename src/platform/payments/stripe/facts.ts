@@ -22,7 +22,7 @@ function expanded<T extends object>(thing: string | T | null | undefined): T | u
 const time = (seconds: number): Date => new Date(seconds * 1000);
 const upper = (currency: string): string => currency.toUpperCase();
 
-/** Whether a checkout is paid. It also is if a credit of the customer covers all of it. */
+/** Whether a checkout is paid, by a payment or entirely by a credit of the customer. */
 export function isPaid({ status, payment_status }: Stripe.Checkout.Session): boolean {
   return status === 'complete' && payment_status !== 'unpaid';
 }
