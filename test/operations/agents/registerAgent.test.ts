@@ -462,7 +462,7 @@ describe('the keys of an issuer', () => {
     await refused(await provider.grant(baseUrl, { key: old }), 'invalid_signature');
   });
 
-  test('are cached as long as their headers say, at least 10 minutes, and fetched once for concurrent requests', async () => {
+  test('are cached as their headers say, at least 10 minutes, and fetched once for concurrent requests', async () => {
     clock.advance(DAY);
     const before = provider.fetches();
     const many = await Promise.all(Array.from({ length: 10 }, async () => registerGrant(api, await grant())));

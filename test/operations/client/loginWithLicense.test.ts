@@ -197,7 +197,7 @@ describe('a key that is redeemed', () => {
     expect((await api.login(app.with(user))).status).toBe(200);
   });
 
-  test('that a stranger redeemed for the user of another key fails on another machine, with and without the lock', async () => {
+  test('that a stranger redeemed for the user of another key fails on another machine, with any lock', async () => {
     const app = await newApp(api);
     const [own, foreign] = (await app.keys(2)) as [string, string];
     const hwid = newHwid();

@@ -12,7 +12,7 @@ const service = await startTestService();
 const { api, clock } = service;
 
 describe('a session sees', () => {
-  test('events of itself, its user and its application, and none of others', async () => {
+  test('its own events and those of its user and its application, and no others', async () => {
     const app = await newApp(api);
     const other = await newApp(api);
     const session = await newSession(api, app);

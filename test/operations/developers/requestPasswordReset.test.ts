@@ -51,7 +51,7 @@ test('without an account the response is the same, and the mail says so', async 
   expect(mail!.text).not.toContain('/account/password/');
 });
 
-test('one mailbox gets five mails in an hour, and five by plus addresses, from any client in any spelling', async () => {
+test('one mailbox gets five mails an hour, and five by plus addresses, from any client in any spelling', async () => {
   const { email } = await newDeveloper(api);
   const [local, domain] = email.split('@') as [string, string];
   // Requests for addresses without an account do not use up the links of an account.

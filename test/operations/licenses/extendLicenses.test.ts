@@ -241,7 +241,7 @@ describe('VALIDATION_FAILED', async () => {
 });
 
 describe('while a holder is locked', () => {
-  /** Extends a key of 30 days and its holder by 7, and does something else while another transaction locks the holder. */
+  /** Extends a key of 30 days and its holder by 7, and does something else while the holder is locked. */
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const { license_id, user } = await redeemed(api, app);
     const extending = () => licensesOf(api, app).extend({ days: 7, license_ids: [license_id] });

@@ -125,7 +125,7 @@ test.each([
   expectFaults(await list(await newApp(api), query), pointer);
 });
 
-test("APPLICATION_NOT_FOUND is the same for another developer's and an absent one, regardless of the cursor", async () => {
+test("APPLICATION_NOT_FOUND is the same for another developer's and an absent one, with any cursor", async () => {
   const app = await newApp(api);
   await app.keys(3);
   const { next_cursor } = (await list(app, '?limit=1')).body;

@@ -95,7 +95,7 @@ test('LICENSE_NOT_APPLICABLE when the other user has a lifetime, and nothing mov
   expect((await verifyWithNewSession(api, app, user)).subscription_tier).toBe('Pro');
 });
 
-test('USER_NOT_FOUND, also for another application’s user; VALIDATION_FAILED for a name that is not valid', async () => {
+test('USER_NOT_FOUND, also for another application’s user; VALIDATION_FAILED for an invalid name', async () => {
   const { license_id } = await redeemed(api, app);
   const stranger = await newUser(api, await newApp(api));
   for (const username of ['unknown', stranger.username])

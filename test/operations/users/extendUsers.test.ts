@@ -152,7 +152,7 @@ test('one at a time per developer: TOO_MANY_REQUESTS; other developers continue'
 });
 
 describe('while a user is locked', () => {
-  /** Extends a user who has Pro for a day by 7 days, and does something else while another transaction locks the user. */
+  /** Extends a user who has Pro for a day by 7 days, and does something else while the user is locked. */
   async function extendDuring(app: App, happening: () => Promise<unknown>) {
     const [user] = (await users(app, 1)) as [string];
     await give(app, user, 'Pro', 1);
