@@ -5,8 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
     setupFiles: ['test/support/file-end.ts'],
-    // Files wait for databases and processes more than they compute, and each would load Prism again.
-    maxWorkers: 4,
+    // Files also wait, so two cores are busy with three workers; each more loads and compiles everything again.
+    maxWorkers: 3,
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,

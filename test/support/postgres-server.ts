@@ -51,6 +51,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     full_page_writes: 'off',
     max_wal_size: '256MB',
     max_connections: '400',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    // Its processes would visit hundreds of databases, of which each lives for seconds.
+    autovacuum: 'off',
   };
   const server = await startEmbeddedPostgres({ dataDir, logger, settings });
   const { host, port, user, database } = server.connection;
