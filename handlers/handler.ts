@@ -26,13 +26,13 @@ type ParametersOf<Operation, Place extends 'path' | 'query' | 'header'> = Operat
   : never;
 
 /** `default`s of the contract are filled in before a handler runs. */
-interface FilledResponse {
+interface DefaultedParameters {
   readonly limit: number;
 }
 type WithDefaults<Query> = {
-  [Name in keyof Query as Name extends keyof FilledResponse ? never : Name]: Query[Name];
+  [Name in keyof Query as Name extends keyof DefaultedParameters ? never : Name]: Query[Name];
 } & {
-  [Name in keyof Query & keyof FilledResponse]-?: FilledResponse[Name];
+  [Name in keyof Query & keyof DefaultedParameters]-?: DefaultedParameters[Name];
 };
 
 /** On some operations a signature may be left out. */
@@ -78,7 +78,7 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly mediaType: SuccessTypes<operations[Id]['responses']>;
   /** Who acts, on operations that need a developer's, a reseller's or the administrator's token. */
   readonly actor: Actor;
-  /** Those of the token. */
+  /** The scopes of the token. */
   readonly scopes: readonly Scope[];
   /** Whether the token is still accepted, for responses that take long. */
   readonly isStillAllowed: () => Promise<boolean>;

@@ -6,7 +6,7 @@ import { WORDS } from './words/list.ts';
 import { namePartsOf, proseOf } from './words/read.ts';
 
 /** Not written by hand. */
-const UNREAD = ['node_modules', 'generated', 'data'];
+const UNREAD = ['node_modules', 'generated', 'data', 'coverage'];
 /** These list the words themselves. */
 const LISTS = ['tools/words/', 'test/tools/words.test.ts'];
 const KINDS = '{ts,js,mjs,md,yaml,yml,html,css,txt,py,cpp,hpp,h,cs,sh}';

@@ -4,7 +4,7 @@ import type { Handler } from '../handler.ts';
 export const getDeveloper: Handler<'getDeveloper'> = async ({ actor, scopes }, services) => {
   const { developers, applications } = services;
   const account = await developers.account(actor.developerId);
-  const users = await applications.usersOfFullest(actor.developerId);
+  const users = await applications.usersOfLargestApplication(actor.developerId);
   const { plan, apps, maxUsersPerApp, licenses, graceEndsAt } = account;
   return {
     status: 200,

@@ -31,7 +31,7 @@ export interface Config {
   readonly agentIssuers: readonly {
     readonly issuer: string;
     readonly jwksUri: string;
-    /** Undefined for all. */
+    /** Undefined if every client of the issuer is accepted. */
     readonly clientIds: readonly string[] | undefined;
   }[];
   readonly agentIssuerNetworks: readonly string[];
@@ -41,7 +41,7 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   /** Undefined for an address at the host of the web pages. */
   readonly mailFrom: Mailbox | undefined;
-  /** Each of them is valid. */
+  /** Several during a rotation; each one is valid. */
   readonly adminTokens: readonly string[] | undefined;
   /** Undefined for the embedded test processor. */
   readonly stripe: StripeSettings | undefined;

@@ -10,8 +10,9 @@ export type ForEachInChunks = <Item>(
 ) => Promise<void>;
 
 /**
- * For many short steps that leave most of their work to the end of the event loop iteration, where no clock sees it
- * accumulate: the event loop runs other work after each chunk. Consecutive calls share their chunks.
+ * For many short steps that leave most of their work to the end of the event loop iteration, where the time
+ * that a step takes does not include it: the event loop runs other work after each chunk. Consecutive calls share their
+ * chunks.
  */
 export function createForEachInChunks(): ForEachInChunks {
   let done = 0;

@@ -11,7 +11,7 @@ import { spawnService, temporaryFolder } from '../support/processes.ts';
 const NODES = 2;
 /**
  * Two pools per node (10 and 3), as many abandoned connections that are not known to be closed, its listeners (3), and
- * for each pool a connection that checks whether the database responds and one that cancels abandoned ones.
+ * for each pool a connection that checks whether the database responds and one that terminates abandoned ones.
  */
 const MOST_SESSIONS = NODES * (2 * (10 + 3) + 3 + 2 * 2);
 const WRITERS = 15;

@@ -177,7 +177,7 @@ describe('a sandbox token', () => {
     }
   });
 
-  test('is not stored', async () => {
+  test('is not stored, and a name that exists makes no difference', async () => {
     const database = await connectTo(service.databaseUrl);
     const count = async () => {
       const { rows } = await database.query<{ n: number }>(

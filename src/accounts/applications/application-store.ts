@@ -179,7 +179,7 @@ export async function findPlanUse(db: Knex, appId: string): Promise<PlanUse | un
 }
 
 /** The number of users of the developer's application that has the most; 0 without applications. */
-export async function countUsersOfFullest(db: Knex, developerId: string): Promise<number> {
+export async function countUsersOfLargestApplication(db: Knex, developerId: string): Promise<number> {
   const row = await db('applications as a')
     .join('application_usage as u', 'u.app_id', 'a.app_id')
     .where('a.developer_id', developerId)

@@ -3,7 +3,7 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Developers } from '../developers/developers.ts';
 import type { PlanLimits } from '../plans/plan-state.ts';
 import type { Application } from './application.ts';
-import { countUsersOfFullest, findPlanUse, setGrace } from './application-store.ts';
+import { countUsersOfLargestApplication, findPlanUse, setGrace } from './application-store.ts';
 import * as store from './user-seat-store.ts';
 
 /** Counts the users of applications, within what the developer's plan allows. */
@@ -11,7 +11,7 @@ export interface UserSeats {
   /** The number of registered users. @param db the caller's transaction or connection */
   usersOf(db: Knex, appId: string): Promise<number>;
   /** The number of users of the developer's application that has the most. */
-  usersOfFullest(developerId: string): Promise<number>;
+  usersOfLargestApplication(developerId: string): Promise<number>;
   /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
   takeUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
   /** Counts several users, all or none, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
@@ -49,7 +49,7 @@ export function createUserSeats({ knex, developers }: Dependencies): UserSeats {
   return {
     usersOf: (db, appId) => store.countUsers(db, appId),
 
-    usersOfFullest: (developerId) => countUsersOfFullest(knex, developerId),
+    usersOfLargestApplication: (developerId) => countUsersOfLargestApplication(knex, developerId),
 
     async takeUserSeat(trx, appId) {
       if (await store.takeUserSeat(trx, appId)) return;

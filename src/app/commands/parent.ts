@@ -1,4 +1,4 @@
-/** How often to check. A stop takes longer. */
+/** How often to check: short compared with the time that a stop takes. */
 const LOOK_MS = 200;
 
 /**

@@ -1,6 +1,6 @@
 import { LARGEST_MINOR } from '../../foundation/money/money.ts';
 
-/** The amounts that the ledger gets for keys, in minor units. */
+/** The ledger entries of a sale of keys, in minor units. */
 export interface Booking {
   /** The full price. */
   readonly gross: number;

@@ -15,7 +15,10 @@ export interface ResellerBalances {
    *   cannot represent
    */
   credit(actor: Actor, resellerId: string, amount: number, note: string | null): Promise<LedgerEntry>;
-  /** Debits the balance. */
+  /**
+   * Debits the balance.
+   * @throws ApiError RESELLER_NOT_FOUND, INSUFFICIENT_BALANCE; VALIDATION_FAILED as `credit` does
+   */
   debit(actor: Actor, resellerId: string, amount: number, note: string | null): Promise<LedgerEntry>;
   /** Newest first. @throws ApiError RESELLER_NOT_FOUND */
   listLedger(developerId: string, resellerId: string, page: PageRequest): Promise<Page<LedgerEntry>>;

@@ -12,8 +12,8 @@ export interface Caller {
   readonly client: Client;
 }
 
-/** Makes exchanges of tool calls: a call runs its operation exactly as an HTTP request would. */
-export function createToExchange(contract: Contract) {
+/** Turns tool calls into exchanges: a call runs its operation exactly as an HTTP request would. */
+export function createExchangeFactory(contract: Contract) {
   /**
    * @param key the idempotency key, when it is not among the arguments
    * @throws ApiError VALIDATION_FAILED for arguments that do not fit into a request
@@ -37,6 +37,6 @@ export function createToExchange(contract: Contract) {
 }
 
 /** Whether an error is for the client that has the token and the connection, not for the agent that made the call. */
-export function isForTheClient({ code, status }: ApiError): boolean {
+export function concernsClient({ code, status }: ApiError): boolean {
   return status >= 500 || code === 'UNAUTHORIZED' || code === 'INSUFFICIENT_SCOPE';
 }

@@ -14,7 +14,7 @@ import { MethodNotAllowed } from '../transport/method-not-allowed.ts';
 import { toApiError } from '../transport/problem.ts';
 import { readJsonBody } from '../transport/request-body.ts';
 import type { HttpResponse } from '../transport/response.ts';
-import { createToExchange, isForTheClient } from './call.ts';
+import { createExchangeFactory, concernsClient } from './call.ts';
 import { CORS_HEADERS, isRebound, PREFLIGHT_HEADERS } from './origin.ts';
 import type { Arguments } from './request.ts';
 import { toErrorResult, toResult, type Problem } from './result.ts';
@@ -78,7 +78,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
   const { addresses } = services;
   const tools = new Map(toolsOf(document).map((tool) => [tool.tool.name, tool]));
   const toolScopes = new Set([...tools.values()].flatMap(({ scopes }) => scopes));
-  const toExchange = createToExchange(contract);
+  const toExchange = createExchangeFactory(contract);
   const bearerOf = createBearerOf(services);
   const parts = {
     version: document.info.version,
@@ -160,7 +160,7 @@ export function createMcpEndpoint({ contract, document, services }: Dependencies
       return result;
     } catch (error) {
       const apiError = toApiError(error);
-      if (isForTheClient(apiError)) {
+      if (concernsClient(apiError)) {
         visit.fault = apiError;
         return { content: [] };
       }

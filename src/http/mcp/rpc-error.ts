@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../transport/response.ts';
 
-/** Codes of JSON-RPC 2.0, and -32000 for what MCP has no code for. */
+/** Codes of JSON-RPC 2.0, and -32000 for errors that JSON-RPC has no code for. */
 export const RPC = {
   parseError: -32_700,
   invalidRequest: -32_600,

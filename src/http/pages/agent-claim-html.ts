@@ -35,7 +35,7 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
     `<main class="narrow"><div class="card">
       <h1>May this agent act for you?</h1>
       <dl class="lines">
-        <div><dt>Agent name</dt><dd>${name}</dd></div>
+        <div><dt>Name that the agent gave</dt><dd>${name}</dd></div>
         <div><dt>Issuer</dt><dd>${view.issuer === null ? 'none' : escape(view.issuer)}</dd></div>
         <div><dt>Your address</dt><dd>${escape(view.email)}</dd></div>
         <div><dt>Open until</dt><dd>${dateText(view.expiresAt)}</dd></div>

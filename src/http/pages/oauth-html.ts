@@ -171,8 +171,8 @@ function deviceConfirmPage(confirm: Extract<OAuthPage, { kind: 'device-confirm' 
     `<h1>Is this your device?</h1>
     <p class="soft"><strong>${escape(clientName)}</strong> wants to connect${from}. The device must show this code:</p>
     <strong class="code">${escape(shownCode)}</strong>
-    <p class="note">If someone sent you this code, they could act for you. Continue only if the device is in front of
-    you.</p>
+    <p class="note">If someone sent you this code, they can act for you once you confirm it. Continue only if the
+    device is in front of you.</p>
     <form method="post" action="/oauth/device" class="choices">
       <input type="hidden" name="xsrf" value="${escape(xsrf)}">
       <input type="hidden" name="user_code" value="${escape(userCode)}">

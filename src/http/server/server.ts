@@ -121,7 +121,7 @@ export function createHttpServer(deps: Dependencies): Server {
   return server;
 }
 
-/** Every path of the service, with its parameters as `{name}`. */
+/** Every path of the service, with its parameters as `{name}` or `:name`. */
 function routesOf({ document, services }: Dependencies): readonly string[] {
   const { discovery, addresses } = services;
   return [

@@ -24,6 +24,7 @@ export interface Credentials {
   /**
    * Finds a user by username and password. An unknown user costs the same work as a wrong password, and failures count
    * for the name and the address. Hashes of other systems are replaced.
+   * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS; VALIDATION_FAILED for an invalid username
    */
   check(
     appId: string,

@@ -114,7 +114,7 @@ class GuardedPool extends pg.Pool {
       throw new DatabaseUnavailableError();
     }
     try {
-      return await super.connect();
+      return releasedWhenReady(await super.connect());
     } catch (error) {
       this.#onError(error);
       throw new DatabaseUnavailableError(error);
@@ -160,6 +160,26 @@ class GuardedPool extends pg.Pool {
       void client.end().catch(() => {});
     }
   }
+}
+
+/**
+ * Makes the client return to its pool only when the server is ready for the next query. pg reports an error before
+ * that, and the pool would judge the client by the state of the transaction before the failed query.
+ * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY
+ */
+function releasedWhenReady(client: pg.PoolClient): pg.PoolClient {
+  const { release } = client;
+  client.release = (destroy) => {
+    if (destroy || (client as unknown as { readonly readyForQuery: boolean }).readyForQuery) {
+      return release.call(client, destroy);
+    }
+    const onReady = () => {
+      client.off('drain', onReady).off('end', onReady);
+      release.call(client);
+    };
+    client.on('drain', onReady).on('end', onReady);
+  };
+  return client;
 }
 
 /**

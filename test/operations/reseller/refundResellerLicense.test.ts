@@ -134,7 +134,7 @@ describe('LICENSE_NOT_REFUNDABLE', () => {
   });
 });
 
-test("LICENSE_NOT_FOUND is the same for an absent, a developer's, another reseller's and a deleted key", async () => {
+test('LICENSE_NOT_FOUND is the same for absent keys, keys of others, and keys of a deleted application', async () => {
   const app = await newApp(api);
   const [reseller, other] = [
     await newReseller(api, app, { balance: 10 }),

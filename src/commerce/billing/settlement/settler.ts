@@ -6,6 +6,7 @@ import type { AffectedDevelopers } from './affected-developers.ts';
 /**
  * Records a fact, and grants or takes back what follows from it, except for the plan: developers whose plan may have
  * changed are added to `affected`. The caller's transaction holds the lock of settlements.
+ * @throws Mismatch if the fact does not fit its purchase
  */
 export type Settler<Fact extends PaymentFact> = (
   trx: Knex.Transaction,

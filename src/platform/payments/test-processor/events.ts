@@ -96,7 +96,10 @@ export function createProcessorEvents(options: TestProcessorOptions): ProcessorE
     read(body, headers) {
       const eventId = verifiedId(signingSecret, body, headers, clock.now());
       if (eventId === undefined) {
-        throw new PaymentsError('signature', 'The event was not signed within the last 5 minutes.');
+        throw new PaymentsError(
+          'signature',
+          'The event was not signed by the test processor within the last 5 minutes.',
+        );
       }
       const message = parse(body);
       if (message?.account !== account || message.livemode !== false) {
