@@ -169,8 +169,9 @@ class GuardedPool extends pg.Pool {
  */
 function releasedWhenReady(client: pg.PoolClient): pg.PoolClient {
   const { release } = client;
+  const state = client as unknown as ClientState;
   client.release = (destroy) => {
-    if (destroy || (client as unknown as { readonly readyForQuery: boolean }).readyForQuery) {
+    if (destroy || state.readyForQuery || !state._queryable || state._ending || state._ended) {
       return release.call(client, destroy);
     }
     const onReady = () => {
@@ -180,6 +181,14 @@ function releasedWhenReady(client: pg.PoolClient): pg.PoolClient {
     client.on('drain', onReady).on('end', onReady);
   };
   return client;
+}
+
+/** What pg keeps of a connection: whether the server awaits a query, and whether it is lost or closing. */
+interface ClientState {
+  readonly readyForQuery: boolean;
+  readonly _queryable: boolean;
+  readonly _ending: boolean;
+  readonly _ended: boolean;
 }
 
 /**
