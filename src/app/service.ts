@@ -20,8 +20,8 @@ import { StartupError } from '../platform/startup-error.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Replaceable parts for tests: the clock, the machine's time, randomness, password hashing, two intervals and the
- * deadline. By default, the service's own.
+ * Replaceable parts for tests: the clock, the machine's time, randomness, password hashing, two intervals, the
+ * deadline of a request and the time limit of a statement. By default, the service's own.
  */
 export interface Sources {
   readonly clock?: Clock;
@@ -31,6 +31,7 @@ export interface Sources {
   readonly processorPauseMs?: number;
   readonly lingerMs?: number;
   readonly deadlineMs?: number;
+  readonly statementTimeoutMs?: number;
 }
 
 /** A running service. */
@@ -138,6 +139,7 @@ async function withDatabase<Result>(
     argon2,
     processorPauseMs,
     deadlineMs,
+    statementTimeoutMs,
   }: Sources,
   work: (parts: Parts, setUrls: (baseUrl: string, localUrl: string) => void) => Promise<Result>,
 ): Promise<Result> {
@@ -148,7 +150,13 @@ async function withDatabase<Result>(
   const webUrl = () => config.webUrl ?? known.baseUrl;
   try {
     const { databaseUrl, databaseDirectUrl: directUrl, dataDir, brokerUrl, filesUrl, smtpUrl } = config;
-    const database = await openDatabase({ databaseUrl, directUrl, dataDir, logger });
+    const database = await openDatabase({
+      databaseUrl,
+      directUrl,
+      dataDir,
+      logger,
+      ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
+    });
     opened.defer(() => database.close());
     const time = await openDatabaseClock({ pool: database.pool, logger, machine: machineClock });
     opened.defer(() => time.stop());

@@ -6,7 +6,7 @@ import { DatabaseProxy } from './database-proxy.ts';
 
 /**
  * Starts a service with a database behind a proxy, until the end of the file.
- * @param deadlineMs the timeout of a request
+ * @param deadlineMs the timeout of a request; that of statements is the default of the service
  */
 export async function startServiceBehindProxy(deadlineMs: number) {
   const { host, port, user } = inject('postgres');
@@ -14,6 +14,6 @@ export async function startServiceBehindProxy(deadlineMs: number) {
   atFileEnd(() => proxy.close());
   const database = new URL(await createTestDatabase()).pathname.slice(1);
   const DATABASE_URL = `postgresql://${user}@127.0.0.1:${proxy.port}/${database}`;
-  const { api } = await startTestService({ DATABASE_URL }, { deadlineMs });
+  const { api } = await startTestService({ DATABASE_URL }, { deadlineMs, statementTimeoutMs: 2_000 });
   return { api, proxy };
 }

@@ -27,6 +27,7 @@ const PATIENCE_MS = 60_000;
 interface TestOptions {
   readonly hashing?: 'once' | 'each';
   readonly deadlineMs?: number;
+  readonly statementTimeoutMs?: number;
   readonly logger?: Logger;
 }
 
@@ -46,11 +47,17 @@ export interface TestService extends RunningService {
  * test advances. It stops after the last test of the file.
  * @param environment overrides settings
  * @param deadlineMs the timeout of a request, long by default because tests hold requests
+ * @param statementTimeoutMs the timeout of a statement, long by default because a busy machine stalls it
  * @param hashing `once` computes each password's hash once per run, `each` computes every one
  */
 export async function startTestService(
   environment: Record<string, string> = {},
-  { hashing = 'once', deadlineMs = PATIENCE_MS, logger = createLogger('fatal') }: TestOptions = {},
+  {
+    hashing = 'once',
+    deadlineMs = PATIENCE_MS,
+    statementTimeoutMs = PATIENCE_MS,
+    logger = createLogger('warn'),
+  }: TestOptions = {},
 ): Promise<TestService> {
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
@@ -71,6 +78,7 @@ export async function startTestService(
     // Idle connections of the tests' client will send no more requests.
     lingerMs: 0,
     deadlineMs,
+    statementTimeoutMs,
     ...(hashing === 'once' && { argon2: knownHashes }),
   });
   atFileEnd(() => service.stop());

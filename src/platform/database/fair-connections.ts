@@ -3,8 +3,6 @@ import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { currentTenant, DeadlineExceededError, RequestScope } from '../request-scope.ts';
 import { DatabaseUnavailableError } from './errors.ts';
 
-/** A request that waits longer for a connection is refused. */
-const MAX_WAIT_MS = 2_000;
 /** One tenant uses at most this share of the connections, however many requests it sends. */
 const SHARE_PER_TENANT = 0.8;
 /** The service's own work counts as one tenant. */
@@ -25,16 +23,17 @@ export interface ConnectionSource {
  * request waits no longer than its deadline and sends no statement after it: its transaction is rolled back.
  * @param connections the maximum number of connections of the pool
  * @param statementTimeoutMs the time limit of one statement; 0 for none
+ * @param maxWaitMs a request that waits longer for a connection is refused
  */
 export function shareConnections(
   pool: pg.Pool,
   connections: number,
-  statementTimeoutMs: number,
+  { statementTimeoutMs, maxWaitMs }: { readonly statementTimeoutMs: number; readonly maxWaitMs: number },
 ): ConnectionSource {
   const limit = createConcurrencyLimit({
     limit: connections,
     limitPerKey: Math.max(1, Math.floor(connections * SHARE_PER_TENANT)),
-    maxWaitMs: MAX_WAIT_MS,
+    maxWaitMs,
     refusal: () => new DatabaseUnavailableError(),
   });
 

@@ -90,7 +90,8 @@ export interface Database extends Queries {
  * @param options.directUrl the direct address behind a pooler; undefined if `databaseUrl` is direct
  * @param options.dataDir the data folder; created if missing, locked while the embedded database is open
  * @param options.maxConnections 10 by default
- * @param options.statementTimeoutMs the time limit of one statement, 2000 by default; 0 for none
+ * @param options.statementTimeoutMs the time limit of one statement, 2000 by default; 0 for none. If longer than
+ *   2000, also of waiting for a connection
  * @param options.settings server settings of the embedded one by name, such as `{ fsync: 'off' }` in tests
  * @throws DataFolderInUseError if another process uses the data folder
  * @throws StartupError one line about any other fault that the operator can fix
@@ -116,16 +117,18 @@ export async function openDatabase(options: {
   };
 
   const open = (way: ConnectionOptions, connections: number, statementTimeoutMs: number): Connections => {
+    const maxWaitMs = Math.max(statementTimeoutMs, STATEMENT_TIMEOUT_MS);
     const create = (maxConnections: number, settings: SessionSettings) =>
       createPool({
         ...way,
         maxConnections,
         statementTimeoutMs,
+        connectTimeoutMs: maxWaitMs,
         logger,
         settings: { ...common, ...settings },
       });
     const shared = create(connections, PAGED);
-    const source = shareConnections(shared, connections, statementTimeoutMs);
+    const source = shareConnections(shared, connections, { statementTimeoutMs, maxWaitMs });
     const own = knexOver(source, logger);
     return { pool: create(OWN_CONNECTIONS, KEYED), shared, source, own, knex: joining(own) };
   };

@@ -6,7 +6,6 @@ import { DatabaseUnavailableError } from './errors.ts';
 import { KEPT_BY_POOLERS, limitsFor, prepareSession, type Backend, type SessionSettings } from './session.ts';
 import { typeParsers } from './type-parsers.ts';
 
-const CONNECT_WITHIN_MS = 2_000;
 const PROBE_WITHIN_MS = 1_000;
 const PROBE_PAUSE_MS = 100;
 
@@ -197,6 +196,7 @@ interface ClientState {
  * @param options.connection the address of the database, in the form of pg
  * @param options.maxConnections the maximum number of connections
  * @param options.statementTimeoutMs the time limit of one statement; 0 for none
+ * @param options.connectTimeoutMs the time limit of waiting for a connection and of opening one
  * @param options.settings of its sessions by name, in addition to the limits that follow from `statementTimeoutMs`
  * @param options.sharesBackends whether a pooler assigns each transaction another backend
  */
@@ -204,6 +204,7 @@ export function createPool(options: {
   connection: pg.ClientConfig;
   maxConnections: number;
   statementTimeoutMs: number;
+  connectTimeoutMs: number;
   logger: Logger;
   settings: SessionSettings;
   sharesBackends: boolean;
@@ -216,7 +217,7 @@ export function createPool(options: {
       keepAliveInitialDelayMillis: 10_000,
       ...connection,
       max: options.maxConnections,
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      connectionTimeoutMillis: options.connectTimeoutMs,
       idleTimeoutMillis: 30_000,
       types: typeParsers,
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs }),

@@ -52,6 +52,7 @@ test.each([['1s'], ['0']])(
         connection: { host, user: 'service', database: 'latchkey' },
         maxConnections,
         statementTimeoutMs: 2_000,
+        connectTimeoutMs: 2_000,
         logger,
         settings: { ...FORMAT, [CHECK_INTERVAL]: interval },
         sharesBackends: false,
