@@ -106,6 +106,7 @@ const LOCK_WITHIN_MS = 500;
 const ATTEMPTS = 60;
 const LOCK_PAUSE_MS = 20;
 const LOCK_NOT_AVAILABLE = '55P03';
+const UNDEFINED_TABLE = '42P01';
 
 function patiently({ up, down, config }: Migration): Migration {
   // Statements outside of a transaction block no others while they wait.
@@ -155,12 +156,25 @@ async function migrateAlone(knex: Knex): Promise<string[]> {
   return migrateLatest(knex, config);
 }
 
+/** Whether every migration of this version has run. */
+async function isUpToDate(knex: Knex): Promise<boolean> {
+  try {
+    const ran = new Set(await knex('schema_migrations').pluck('name'));
+    return Object.keys(migrations).every((name) => ran.has(name));
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return false;
+    throw error;
+  }
+}
+
 /**
  * Brings the database to this version's schema. Any number of processes may call it at once, and one that was
  * killed on the way leaves nothing locked: the lock is the database's own and ends with the connection.
  * @returns names of the migrations that ran
  */
 export async function migrate(knex: Knex): Promise<string[]> {
+  // Most starts find nothing to do, and need no lock to see that.
+  if (await isUpToDate(knex)) return [];
   for (;;) {
     // A new transaction for each check: a concurrent index build waits for all open transactions.
     const ran = await knex.transaction(async (lock) =>

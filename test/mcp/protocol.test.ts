@@ -237,7 +237,7 @@ describe('metrics and logs', () => {
 });
 
 test('a lost database is an HTTP error, a 503 to retry', async () => {
-  const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
+  const broken = await startTestService({ DATABASE_URL: service.databaseUrl }, { statementTimeoutMs: 2_000 });
   await broken.database.close();
   const response = await send(broken.baseUrl, LIST, { authorization });
   expect(response.status).toBe(503);

@@ -15,17 +15,29 @@ export async function hasKeys(knex: Knex): Promise<boolean> {
   return (await knex<KeyRow>('data_keys').first('purpose')) !== undefined;
 }
 
-/** The key for a purpose. When several nodes start at once, one inserts the row and all get the same one. */
-export async function findOrInsertKey(knex: Knex, row: KeyRow): Promise<KeyRow> {
-  return withAdvisoryLock(knex, `data-key:${row.purpose}`, async (trx) => {
-    const existing = await trx<KeyRow>('data_keys')
-      .where({ purpose: row.purpose })
-      .orderBy('created_at', 'desc')
-      .first();
-    if (existing) return existing;
-    await trx<KeyRow>('data_keys').insert(row);
-    return row;
+/**
+ * The newest key of each purpose, after those of missing purposes are inserted. When several nodes start at once, one
+ * inserts the rows and all get the same ones.
+ * @param purposes each with a function that makes its row
+ * @returns the rows by purpose
+ */
+export async function findOrInsertKeys(
+  knex: Knex,
+  purposes: ReadonlyMap<string, () => KeyRow>,
+): Promise<ReadonlyMap<string, KeyRow>> {
+  const found = await newestKeys(knex);
+  if ([...purposes.keys()].every((purpose) => found.has(purpose))) return found;
+  return withAdvisoryLock(knex, 'data-keys', async (trx) => {
+    const existing = await newestKeys(trx);
+    const missing = [...purposes].filter(([purpose]) => !existing.has(purpose)).map(([, make]) => make());
+    if (missing.length > 0) await trx<KeyRow>('data_keys').insert(missing);
+    return new Map([...existing, ...missing.map((row) => [row.purpose, row] as const)]);
   });
+}
+
+async function newestKeys(knex: Knex): Promise<ReadonlyMap<string, KeyRow>> {
+  const rows = await knex<KeyRow>('data_keys').orderBy('created_at');
+  return new Map(rows.map((row) => [row.purpose, row]));
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { UnknownMasterKeyError, type Keyring } from '../../platform/keyring.ts';
 import type { Random } from '../../platform/random.ts';
 import { StartupError } from '../../platform/startup-error.ts';
-import { findOrInsertKey, createKeyResealer } from './key-store.ts';
+import { findOrInsertKeys, createKeyResealer } from './key-store.ts';
 
 export { hasKeys } from './key-store.ts';
 
@@ -51,16 +51,33 @@ interface Dependencies {
  * @throws StartupError when the database was written with another master key
  */
 export async function loadKeys({ knex, keyring, clock, random }: Dependencies): Promise<Keys> {
-  async function load(purpose: string, generate: () => Buffer): Promise<{ id: string; bytes: Buffer }> {
-    const context = sealContext(purpose);
-    const row = await findOrInsertKey(knex, {
-      purpose,
-      key_id: random.bytes(8).toString('base64url'),
-      sealed: keyring.seal(generate(), context),
-      created_at: clock.now(),
-    });
+  const symmetric = () => random.bytes(32);
+  const generators = {
+    'hwid-hmac': symmetric,
+    'license-hmac': symmetric,
+    'challenge-hmac': symmetric,
+    'claim-code-hmac': symmetric,
+    'token-encryption': symmetric,
+    'test-payments': symmetric,
+    'token-signing': () => generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
+  };
+  const newRow = (purpose: string, generate: () => Buffer) => ({
+    purpose,
+    key_id: random.bytes(8).toString('base64url'),
+    sealed: keyring.seal(generate(), sealContext(purpose)),
+    created_at: clock.now(),
+  });
+  const rows = await findOrInsertKeys(
+    knex,
+    new Map(
+      Object.entries(generators).map(([purpose, generate]) => [purpose, () => newRow(purpose, generate)]),
+    ),
+  );
+
+  function open(purpose: keyof typeof generators): { readonly id: string; readonly bytes: Buffer } {
+    const row = rows.get(purpose)!;
     try {
-      return { id: row.key_id, bytes: keyring.open(row.sealed, context) };
+      return { id: row.key_id, bytes: keyring.open(row.sealed, sealContext(purpose)) };
     } catch (error) {
       if (!(error instanceof UnknownMasterKeyError)) throw error;
       throw new StartupError(
@@ -68,22 +85,14 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
       );
     }
   }
-  const symmetric = () => random.bytes(32);
 
-  const hwid = await load('hwid-hmac', symmetric);
-  const license = await load('license-hmac', symmetric);
-  const challenge = await load('challenge-hmac', symmetric);
-  const claimCode = await load('claim-code-hmac', symmetric);
-  const encryption = await load('token-encryption', symmetric);
-  const testPayments = await load('test-payments', symmetric);
-  const signing = await load('token-signing', () =>
-    generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
-  );
+  const [signing, encryption] = [open('token-signing'), open('token-encryption')];
+  const testPayments = open('test-payments');
+  const hwidKey = createSecretKey(open('hwid-hmac').bytes);
+  const licenseKey = createSecretKey(open('license-hmac').bytes);
+  const challengeKey = createSecretKey(open('challenge-hmac').bytes);
+  const claimCodeKey = createSecretKey(open('claim-code-hmac').bytes);
   await createKeyResealer(knex, keyring, sealContext)();
-  const hwidKey = createSecretKey(hwid.bytes);
-  const licenseKey = createSecretKey(license.bytes);
-  const challengeKey = createSecretKey(challenge.bytes);
-  const claimCodeKey = createSecretKey(claimCode.bytes);
   const signingKey = createPrivateKey({ key: signing.bytes, format: 'der', type: 'pkcs8' });
 
   return {

@@ -7,7 +7,7 @@ import { lockDataFolder } from './data-folder-lock.ts';
 import { startEmbeddedPostgres } from './embedded.ts';
 import { shareConnections, type ConnectionSource } from './fair-connections.ts';
 import { inOneTransaction, joining } from './joining.ts';
-import { listen, type Listener } from './listener.ts';
+import { createListen, type Listen } from './listener.ts';
 import { createPool } from './pool.ts';
 import { checkServer, type Server } from './server.ts';
 import { CHECK_INTERVAL, CHECKED_EVERY_MS, FORMAT, type SessionSettings } from './session.ts';
@@ -62,10 +62,8 @@ export interface Database extends Queries {
   readonly embedded: boolean;
   /** Runs work in one transaction, which all its statements on `knex` join: all of it happens, or nothing. */
   inOneTransaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
-  /**
-   * Listens for notifications on a separate connection: see `listener.ts`. The caller closes it before the database.
-   */
-  listen(channels: readonly string[], onNotification: (channel: string, payload?: string) => void): Listener;
+  /** Listens for notifications, on one connection for all listeners. The caller closes each before the database. */
+  readonly listen: Listen;
   /** The number of connections by state: the shared ones of knex, and the separate ones of `pool`. */
   connections(): { readonly shared: PoolLoad; readonly own: PoolLoad };
   /** Resolves when the database responds; rejects within about 2 s otherwise. */
@@ -142,7 +140,7 @@ export async function openDatabase(options: {
     pool,
     embedded: databaseUrl === undefined,
     inOneTransaction: (work) => inOneTransaction(connections.own, work),
-    listen: (channels, onNotification) => listen(place.direct, channels, onNotification),
+    listen: createListen(place.direct),
     connections: () => {
       const shared = loadOf(connections.shared);
       const waiting = shared.waiting + connections.source.waiting();

@@ -5,25 +5,63 @@ import pg from 'pg';
 const CONNECT_WITHIN_MS = 2_000;
 const RECONNECT_PAUSE_MS = 500;
 
-/** A connection that receives notifications (LISTEN), reconnected whenever it is lost. */
+/** Receives the notifications of some channels until it is closed. */
 export interface Listener {
   close(): Promise<void>;
 }
 
 /**
  * Listens on channels of the database.
- * @param connection the address of the database, in the form of pg
  * @param channels names that do not require quoting
  * @param onNotification called with the payload of each notification, and without one for every channel after each
  *   connect, because notifications in between may have been missed
  */
-export function listen(
-  connection: pg.ClientConfig,
+export type Listen = (
   channels: readonly string[],
   onNotification: (channel: string, payload?: string) => void,
-): Listener {
+) => Listener;
+
+interface Subscription {
+  readonly channels: readonly string[];
+  readonly onNotification: (channel: string, payload?: string) => void;
+}
+
+/**
+ * Receives notifications (LISTEN) on one connection for all listeners. It is open while there are listeners, and
+ * reconnected whenever it is lost.
+ * @param connection the address of the database, in the form of pg
+ */
+export function createListen(connection: pg.ClientConfig): Listen {
+  const subscriptions = new Set<Subscription>();
+  let session: Session | undefined;
+
+  return (channels, onNotification) => {
+    const subscription = { channels, onNotification };
+    subscriptions.add(subscription);
+    if (session) session.subscribe(subscription);
+    else session = openSession(connection, subscriptions);
+    return {
+      async close() {
+        if (!subscriptions.delete(subscription) || subscriptions.size > 0) return;
+        const last = session;
+        session = undefined;
+        await last?.close();
+      },
+    };
+  };
+}
+
+interface Session {
+  /** Begins to listen for one more subscription. */
+  subscribe(subscription: Subscription): void;
+  close(): Promise<void>;
+}
+
+function openSession(connection: pg.ClientConfig, subscriptions: ReadonlySet<Subscription>): Session {
   const closing = new AbortController();
   let socket: Socket | undefined;
+  /** While it is connected. */
+  let connected: pg.Client | undefined;
 
   async function connectAndListen(): Promise<void> {
     const own = (socket = new Socket());
@@ -37,13 +75,18 @@ export function listen(
     });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('error', () => {});
-    client.on('notification', ({ channel, payload }) => onNotification(channel, payload));
+    client.on('notification', ({ channel, payload }) => {
+      for (const { channels, onNotification } of subscriptions) {
+        if (channels.includes(channel)) onNotification(channel, payload);
+      }
+    });
     try {
       await client.connect();
-      for (const channel of channels) await client.query(`LISTEN ${channel}`);
-      for (const channel of channels) onNotification(channel);
+      connected = client;
+      await Promise.all([...subscriptions].map((subscription) => listenFor(client, subscription)));
       if (!closing.signal.aborted) await ended;
     } finally {
+      connected = undefined;
       // Ended without waiting: nothing is lost, and a hanging database would never confirm.
       own.destroy();
     }
@@ -56,10 +99,20 @@ export function listen(
     }
   })();
   return {
+    subscribe(subscription) {
+      // A connection that is lost meanwhile subscribes to everything when it is open again.
+      const client = connected;
+      if (client) listenFor(client, subscription).catch(() => void client.end().catch(() => {}));
+    },
     async close() {
       closing.abort();
       socket?.destroy();
       await done;
     },
   };
+}
+
+async function listenFor(client: pg.Client, { channels, onNotification }: Subscription): Promise<void> {
+  for (const channel of channels) await client.query(`LISTEN ${channel}`);
+  for (const channel of channels) onNotification(channel);
 }

@@ -15,14 +15,12 @@ export interface Pooler {
 
 /**
  * Detects by experiment whether two connections share a backend, because poolers do not identify themselves.
+ * @param first a connected client
  * @param open creates a client that is not connected
  */
-export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
-  const first = open();
+export async function detectPooler(first: pg.Client, open: () => pg.Client): Promise<Pooler> {
   const others: pg.Client[] = [];
-  first.on('error', () => {});
   try {
-    await first.connect();
     // The process id that a pooler sends at connect is not that of a backend.
     const token = String((first as pg.Client & { processID: number | null }).processID);
     const { rows } = await first.query<{ pid: string }>(
@@ -49,7 +47,7 @@ export async function detectPooler(open: () => pg.Client): Promise<Pooler> {
     if (!shares) return { shares: 'none', preparesStatements: true };
     return { shares: 'transactions', preparesStatements: await prepares([first, ...others], statement) };
   } finally {
-    for (const client of [...others, first]) void client.end().catch(() => {});
+    for (const client of others) void client.end().catch(() => {});
   }
 }
 

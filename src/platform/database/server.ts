@@ -37,22 +37,28 @@ export async function checkServer(
   const connection = parseConnectionUrl('DATABASE_URL', databaseUrl);
   const direct = directUrl === undefined ? connection : parseConnectionUrl('DATABASE_DIRECT_URL', directUrl);
 
-  const checksClients = await withClient('DATABASE_URL', connection, assertUsable);
-  const name = await withClient('DATABASE_URL', connection, identityOf);
+  const { checksClients, identity, pooler } = await withClient(
+    'DATABASE_URL',
+    connection,
+    async (client) => ({
+      checksClients: await assertUsable(client),
+      identity: directUrl === undefined ? undefined : await identityOf(client),
+      pooler: await detectPooler(client, () => clientOf(connection)),
+    }),
+  );
   if (directUrl !== undefined) {
     await withClient('DATABASE_DIRECT_URL', direct, async (client) => {
       await assertUsable(client, 'DATABASE_DIRECT_URL');
-      if ((await identityOf(client)) !== name)
+      if ((await identityOf(client)) !== identity)
         throw refusal('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
-      const pooler = await detectPooler(() => clientOf(direct));
-      if (pooler.shares !== 'none') {
+      const { shares } = await detectPooler(client, () => clientOf(direct));
+      if (shares !== 'none') {
         throw refusal(
           'DATABASE_DIRECT_URL leads to a pooler that shares sessions: it must lead to PostgreSQL itself',
         );
       }
     });
   }
-  const pooler = await withClient('DATABASE_URL', connection, () => detectPooler(() => clientOf(connection)));
   const sharesBackends = pooler.shares !== 'none';
   if (sharesBackends && !pooler.preparesStatements) {
     throw refusal(

@@ -72,7 +72,7 @@ test('HEAD equals GET without a body', async () => {
 });
 
 test('HEALTH_CHECK_FAILED names the database when it is unavailable, in both models', async () => {
-  const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
+  const broken = await startTestService({ DATABASE_URL: service.databaseUrl }, { statementTimeoutMs: 2_000 });
   await broken.database.close();
   const response = await broken.api.call('GET', '/health');
   expectError(response, 500, 'HEALTH_CHECK_FAILED');

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/platform/database/index.ts';
 import { detectPooler } from '../../../src/platform/database/pooler.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
@@ -24,7 +24,10 @@ describe('in session mode', { timeout: 60_000 }, () => {
   test('everything works without further settings, and sessions keep theirs', async () => {
     const direct = await createTestDatabase();
     const databaseUrl = await startPgbouncer(direct, { pool_mode: 'session' }, atFileEnd);
-    const { api, database } = await startTestService({ DATABASE_URL: databaseUrl });
+    const { api, database } = await startTestService(
+      { DATABASE_URL: databaseUrl },
+      { statementTimeoutMs: 2_000 },
+    );
     const app = await newApp(api);
     const { token } = await newSession(api, app);
     const responses = await Promise.all(
@@ -49,7 +52,12 @@ describe('in transaction mode', { timeout: 60_000 }, () => {
   });
 
   const open = (directUrl?: string) => openDatabase({ databaseUrl: pooled, directUrl, dataDir, logger });
-  const detect = (url: string) => detectPooler(() => new pg.Client({ connectionString: url }));
+  const detect = async (url: string) => {
+    const first = new pg.Client({ connectionString: url });
+    await first.connect();
+    onTestFinished(() => first.end());
+    return detectPooler(first, () => new pg.Client({ connectionString: url }));
+  };
 
   test('it is detected', async () => {
     expect(await detect(pooled)).toEqual({ shares: 'transactions', preparesStatements: prepares });
