@@ -52,6 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     max_wal_size: '256MB',
     max_connections: '400',
     wal_level: 'minimal',
+    shared_buffers: '128MB',
     max_wal_senders: '0',
     // Its processes would visit hundreds of databases, of which each lives for seconds.
     autovacuum: 'off',

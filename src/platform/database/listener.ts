@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import pg from 'pg';
 
 const CONNECT_WITHIN_MS = 2_000;
@@ -60,8 +61,8 @@ interface Session {
 function openSession(connection: pg.ClientConfig, subscriptions: ReadonlySet<Subscription>): Session {
   const closing = new AbortController();
   let socket: Socket | undefined;
-  /** While it is connected. */
-  let connected: pg.Client | undefined;
+  /** Listens for one more subscription; only while it is connected. */
+  let listenFor: ((subscription: Subscription) => Promise<void>) | undefined;
 
   async function connectAndListen(): Promise<void> {
     const own = (socket = new Socket());
@@ -82,11 +83,19 @@ function openSession(connection: pg.ClientConfig, subscriptions: ReadonlySet<Sub
     });
     try {
       await client.connect();
-      connected = client;
-      await Promise.all([...subscriptions].map((subscription) => listenFor(client, subscription)));
+      // A client runs one query at a time.
+      const inTurn = pLimit(1);
+      listenFor = (subscription) =>
+        inTurn(async () => {
+          const { channels, onNotification } = subscription;
+          for (const channel of channels) await client.query(`LISTEN ${channel}`);
+          if (!subscriptions.has(subscription)) return;
+          for (const channel of channels) onNotification(channel);
+        });
+      await Promise.all([...subscriptions].map(listenFor));
       if (!closing.signal.aborted) await ended;
     } finally {
-      connected = undefined;
+      listenFor = undefined;
       // Ended without waiting: nothing is lost, and a hanging database would never confirm.
       own.destroy();
     }
@@ -101,8 +110,7 @@ function openSession(connection: pg.ClientConfig, subscriptions: ReadonlySet<Sub
   return {
     subscribe(subscription) {
       // A connection that is lost meanwhile subscribes to everything when it is open again.
-      const client = connected;
-      if (client) listenFor(client, subscription).catch(() => void client.end().catch(() => {}));
+      listenFor?.(subscription).catch(() => socket?.destroy());
     },
     async close() {
       closing.abort();
@@ -110,9 +118,4 @@ function openSession(connection: pg.ClientConfig, subscriptions: ReadonlySet<Sub
       await done;
     },
   };
-}
-
-async function listenFor(client: pg.Client, { channels, onNotification }: Subscription): Promise<void> {
-  for (const channel of channels) await client.query(`LISTEN ${channel}`);
-  for (const channel of channels) onNotification(channel);
 }
