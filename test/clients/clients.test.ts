@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/processes.ts';
 import { signatureOf } from '../support/response-signature.ts';
-import { clients, run, VECTORS } from './support/clients.ts';
+import { clients, VECTORS, type Program } from './support/clients.ts';
 import { APP, SESSION, signed, startStandIn, type StandInResponse, type Call } from './support/stand-in.ts';
 
 type Body = Record<string, unknown>;
@@ -53,10 +53,11 @@ describe.each(clients)('$name', ({ missing, build }) => {
     return;
   }
 
-  let command: readonly string[];
-  beforeAll(async () => void (command = await build()), 180_000);
-  const client = (...args: string[]) => run(command[0]!, [...command.slice(1), ...args]);
-  const demo = (baseUrl: string) => client('demo', baseUrl, APP.app_id, APP.secret, ...USER);
+  let program: Program;
+  beforeAll(async () => void (program = await build()), 180_000);
+  const client = (...args: string[]) => program.runQuickly(args);
+  const demoArgs = (baseUrl: string) => ['demo', baseUrl, APP.app_id, APP.secret, ...USER];
+  const demo = (baseUrl: string) => client(...demoArgs(baseUrl));
 
   describe('test vectors', () => {
     /** The result of the test vectors after a change of the last one. */
@@ -70,7 +71,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
 
     test('all pass', async () => {
       const { vectors } = JSON.parse(await readFile(VECTORS, 'utf8')) as { vectors: Vector[] };
-      expect(await client('vectors', VECTORS)).toEqual({
+      expect(await program.run(['vectors', VECTORS])).toEqual({
         code: 0,
         stdout: expect.stringMatching(`^${vectors.length} vectors agree\\r?\\n$`),
         stderr: '',
@@ -106,14 +107,14 @@ describe.each(clients)('$name', ({ missing, build }) => {
     test('an empty list of vectors fails', async () => {
       const file = join(await temporaryFolder(), 'vectors.json');
       await writeFile(file, '{"vectors":[]}');
-      expect(await client('vectors', file)).toMatchObject({ code: 1, stdout: '' });
+      expect(await program.run(['vectors', file])).toMatchObject({ code: 1, stdout: '' });
     });
   });
 
   describe('against a stub server', () => {
     test('logs in, verifies, logs out, and is refused afterwards', async () => {
       const { baseUrl, calls } = await startStandIn();
-      const { code, stdout, stderr } = await demo(`${baseUrl}/`);
+      const { code, stdout, stderr } = await program.run(demoArgs(`${baseUrl}/`));
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout.trim().split(/\r?\n/)).toEqual([
         'login: a session until 2026-11-22T10:00:00.000Z',
@@ -220,7 +221,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
     test("reports the service's code", async () => {
       const problem = { code: 'HWID_MISMATCH', detail: 'Another machine: “Zoë 😀”.' };
       const { baseUrl } = await startStandIn(() => ({ status: 403, body: problem }));
-      const { code, stderr } = await demo(baseUrl);
+      const { code, stderr } = await program.run(demoArgs(baseUrl));
       expect({ code, stderr: stderr.trim() }).toEqual({
         code: 1,
         stderr: 'HWID_MISMATCH: Another machine: “Zoë 😀”.',
@@ -250,8 +251,10 @@ describe.each(clients)('$name', ({ missing, build }) => {
     });
 
     describe('guarded', () => {
-      const guard = (baseUrl: string, checks: number) =>
-        client('guard', baseUrl, APP.app_id, APP.secret, SESSION, 'a-machine', String(checks));
+      const guardArgs = (baseUrl: string, checks: number) => [
+        ...['guard', baseUrl, APP.app_id, APP.secret, SESSION, 'a-machine', String(checks)],
+      ];
+      const guard = (baseUrl: string, checks: number) => client(...guardArgs(baseUrl, checks));
       const started = /^started: next check in (3|4|5|6|7|8|9)\d\d s\r?\n/;
       /** A service that is replaced with another one from its second call. */
       const later =
@@ -261,7 +264,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
 
       test('starts and continues while the session is valid', async () => {
         const { baseUrl } = await startStandIn();
-        const { code, stdout } = await guard(baseUrl, 1);
+        const { code, stdout } = await program.run(guardArgs(baseUrl, 1));
         expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(started) });
         expect(stdout).toContain('continues');
       });
@@ -305,7 +308,7 @@ describe.each(clients)('$name', ({ missing, build }) => {
     });
 
     test('fails when no server listens', async () => {
-      expect(await demo('http://127.0.0.1:1')).toMatchObject({
+      expect(await program.run(demoArgs('http://127.0.0.1:1'))).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(/\S/),

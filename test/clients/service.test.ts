@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DAY } from '../support/clock.ts';
 import { newApp, newHwid, newUser, unique, type App } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
-import { clients, run } from './support/clients.ts';
+import { clients, type Program } from './support/clients.ts';
 
 const service = await startTestService();
 
@@ -41,16 +41,16 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     return;
   }
 
-  let command: readonly string[];
+  let program: Program;
   let app: App;
   beforeAll(async () => {
-    command = await build();
+    program = await build();
     setClock(0);
     app = await newApp(service.api);
     await app.patch({ require_signatures: true });
   }, 180_000);
   const client = (mode: string, ...args: string[]) =>
-    run(command[0]!, [...command.slice(1), mode, service.baseUrl, app.app_id, app.secret, ...args]);
+    program.runQuickly([mode, service.baseUrl, app.app_id, app.secret, ...args]);
 
   test('logs in, verifies, logs out, and is refused afterwards', async () => {
     setClock(0);
@@ -75,7 +75,7 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     await client('demo', username, password, hwid);
     expect((await client('demo', username, password, newHwid())).stderr).toMatch(/^HWID_MISMATCH: /);
     const stranger = [service.baseUrl, app.app_id, `${app.secret}x`, username, password, hwid];
-    const { stderr } = await run(command[0]!, [...command.slice(1), 'demo', ...stranger]);
+    const { stderr } = await program.runQuickly(['demo', ...stranger]);
     expect(stderr).toMatch(/^INVALID_APP_CREDENTIALS: /);
   });
 
@@ -86,8 +86,9 @@ describe.each(clients)('$name against the service', ({ missing, build }) => {
     await relayed.patch({ bind_responses: false });
     const [license_key] = await relayed.keys(1);
     const url = await startRelay({ app_id: relayed.app_id, license_key, hwid: newHwid() });
-    const program = [...command.slice(1), 'demo', url, relayed.app_id, relayed.secret];
-    const { stdout, stderr } = await run(command[0]!, [...program, 'ada', 'made up', newHwid()]);
+    const { stdout, stderr } = await program.runQuickly([
+      ...['demo', url, relayed.app_id, relayed.secret, 'ada', 'made up', newHwid()],
+    ]);
     expect({ stdout, stderr }).toEqual({
       stdout: '',
       stderr: expect.stringMatching(/^RESPONSE_SIGNATURE_INVALID: /),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/processes.ts';
-import { clients, run } from './support/clients.ts';
+import { clients, run, type Program } from './support/clients.ts';
 import { APP, startStandIn } from './support/stand-in.ts';
 
 const openssl = await run('openssl', ['version']);
@@ -36,19 +36,14 @@ describe.runIf(openssl.code === 0).each(clients)('$name over TLS', ({ missing, b
     return;
   }
 
-  let command: readonly string[];
-  beforeAll(async () => void (command = await build()), 180_000);
+  let program: Program;
+  beforeAll(async () => void (program = await build()), 180_000);
 
   /** @param trusted the file of an additional authority that the client trusts */
   const demo = (baseUrl: string, trusted?: string) =>
-    run(
-      command[0]!,
-      [...command.slice(1), 'demo', baseUrl, APP.app_id, APP.secret, 'ada', 'secret', 'a-machine'],
-      {
-        ...(trusted !== undefined && {
-          environment: { SSL_CERT_FILE: trusted, NODE_EXTRA_CA_CERTS: trusted },
-        }),
-      },
+    program.run(
+      ['demo', baseUrl, APP.app_id, APP.secret, 'ada', 'secret', 'a-machine'],
+      trusted === undefined ? {} : { SSL_CERT_FILE: trusted, NODE_EXTRA_CA_CERTS: trusted },
     );
 
   test('connects to a host with a certificate of a trusted authority', async () => {

@@ -391,11 +391,15 @@ async function run(mode: string | undefined, args: string[]): Promise<void> {
   throw new Error(USAGE);
 }
 
-if (import.meta.main) {
+/** @returns the exit code */
+export async function main(mode?: string, ...args: string[]): Promise<number> {
   try {
-    await run(process.argv[2], process.argv.slice(3));
+    await run(mode, args);
+    return 0;
   } catch (error) {
     console.error(error instanceof LatchkeyError ? `${error.code}: ${error.message}` : String(error));
-    process.exitCode = 1;
+    return 1;
   }
 }
+
+if (import.meta.main) process.exitCode = await main(...process.argv.slice(2));
