@@ -169,14 +169,15 @@ describe('all', () => {
         [app.app_id, owner.username],
       );
       await database.query(
-        `with numbered as (select license_id, row_number() over () as n from licenses where app_id = $1 limit 3000),
-         users_ as (select user_id, row_number() over () as n from users where app_id = $1 and password_hash is null),
+        `with numbered as (
+           select l.license_id, u.user_id || row_number() over () as user_id
+           from licenses l join users u using (app_id) where app_id = $1 and u.username = $3 limit 3000),
          held as (
-           update licenses l set status = 'redeemed', redeemed_by = u.user_id, redeemed_at = $2
-           from numbered join users_ u using (n) where l.license_id = numbered.license_id returning u.user_id)
+           update licenses l set status = 'redeemed', redeemed_by = numbered.user_id, redeemed_at = $2
+           from numbered where l.license_id = numbered.license_id returning numbered.user_id)
        insert into subscriptions
        select user_id, 'Pro', $2::timestamptz, $2::timestamptz + interval '30 days' from held`,
-        [app.app_id, clock.now()],
+        [app.app_id, clock.now(), owner.username],
       );
       const { status, body } = await licenses.extend({ days: 5, license_ids: ids(made) });
       expect({ status, body }).toEqual({

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import argon2 from '@node-rs/argon2';
 import bcrypt from '@node-rs/bcrypt';
 import { describe, expect, test } from 'vitest';
@@ -265,7 +266,8 @@ describe('all or nothing', () => {
   });
 });
 
-describe('hashes that cannot be imported', () => {
+describe('hashes that cannot be imported', async () => {
+  const app = await newApp(api);
   const salt = 'c2FsdHNhbHRzYWx0c2FsdA';
   const hash = 'x'.repeat(43).replace(/x$/, 'w');
   test.each([
@@ -285,7 +287,6 @@ describe('hashes that cannot be imported', () => {
     ['a key id', `$argon2id$v=19$m=64,t=1,p=1,keyid=AAAA$${salt}$${hash}`],
     ['broken base64', `$argon2id$v=19$m=64,t=1,p=1$${salt}$${'x'.repeat(41)}`],
   ])('%s', async (_what, password_hash) => {
-    const app = await newApp(api);
     const response = await importLines(app, { username: 'ada', password_hash });
     expectError(response, 400, 'VALIDATION_FAILED');
     expect(linesOf(response)[0]![1]).toMatch(/^password_hash must be /);
@@ -294,7 +295,9 @@ describe('hashes that cannot be imported', () => {
   });
 });
 
-describe('a request that is not an import', () => {
+describe('a request that is not an import', async () => {
+  const app = await newApp(api);
+
   test.each<[string, Sent, Record<string, string>, string]>([
     ['no heading of users', 'name\nada', CSV, '/line/1'],
     ['an unknown column', 'username,hwid\nada,x', CSV, '/line/1'],
@@ -314,7 +317,6 @@ describe('a request that is not an import', () => {
     ['a lone surrogate', '{"username":"\\ud800"}', NDJSON, '/line/1'],
     ['a line without an end', `{"username":"${'a'.repeat(100_000)}`, NDJSON, '/line/1'],
   ])('%s', async (_what, text, headers, pointer) => {
-    const app = await newApp(api);
     const response = await callUsers(api, app, 'POST', '/import', text, headers);
     expectError(response, 400, 'VALIDATION_FAILED');
     expect(linesOf(response).map(([at]) => at)).toEqual([pointer]);
@@ -322,7 +324,6 @@ describe('a request that is not an import', () => {
   });
 
   test('bytes that are not UTF-8', async () => {
-    const app = await newApp(api);
     for (const headers of [CSV, NDJSON]) {
       const response = await importCsv(app, Buffer.from([0x75, 0xff, 0x0a]), headers);
       expectError(response, 400, 'MALFORMED_REQUEST');
@@ -331,13 +332,12 @@ describe('a request that is not an import', () => {
   });
 
   test('JSON is not an accepted media type', async () => {
-    const app = await newApp(api);
     const response = await callUsers(api, app, 'POST', '/import', { username: 'ada' });
     expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
   test('another developer’s application', async () => {
-    const [app, other] = [await newApp(api), await newApp(api)];
+    const other = await newApp(api);
     const stranger = { app_id: app.app_id, token: other.token };
     expectError(await importCsv(stranger, 'nonsense'), 404, 'APPLICATION_NOT_FOUND');
   });
@@ -353,6 +353,8 @@ test('50,000 users in one request, which does not block others, and not one more
   let longest = 0;
   while (!over) {
     const began = performance.now();
+    // More requests would only compete with the import.
+    await delay(50);
     expect((await api.verify({ app_id: app.app_id, token })).status).toBe(200);
     longest = Math.max(longest, performance.now() - began);
   }
