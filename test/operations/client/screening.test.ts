@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newHwid, newUser } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/processes.ts';
@@ -22,12 +22,24 @@ await writeFile(list, '# Networks of a provider\n127.0.0.0/8\n203.0.113.0/24\n20
 const service = await startTestService({ VPN_NETWORKS: list, TRUSTED_PROXIES: '127.0.0.1' });
 const { api, databaseUrl } = service;
 
+/** An application whose switches are off when a test starts, and its users. */
+const app = await newApp(api);
+const guests = await guestsOf(service, app);
+beforeEach(() =>
+  app.patch({
+    status: 'active',
+    paused: false,
+    pause_sessions: false,
+    block_vpn: false,
+    vpn_fail_closed: false,
+    require_signatures: false,
+  }),
+);
+
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
 describe('block_vpn', () => {
   test('refuses addresses of the list at every entry point', async () => {
-    const app = await newApp(api);
-    const guests = await guestsOf(service, app);
     expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
     await app.patch({ block_vpn: true });
     expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('403 VPN_BLOCKED'));
@@ -37,10 +49,10 @@ describe('block_vpn', () => {
   });
 
   test('does not keep users from ending a session', async () => {
-    const app = await newApp(api);
-    const { encryptedToken } = await newGuest(service, app);
-    await app.patch({ block_vpn: true });
-    expect((await api.logout({ app_id: app.app_id, token: encryptedToken })).status).toBe(200);
+    const own = await newApp(api);
+    const { encryptedToken } = await newGuest(service, own);
+    await own.patch({ block_vpn: true });
+    expect((await api.logout({ app_id: own.app_id, token: encryptedToken })).status).toBe(200);
   });
 
   test.each([
@@ -50,23 +62,27 @@ describe('block_vpn', () => {
     ['2001:db8:ffff::1', true],
     ['2001:db9::', false],
   ])('looks up the address %s as it is: %s', async (address, blocked) => {
-    const app = await newApp(api);
-    const guest = await newGuest(service, app);
     await app.patch({ block_vpn: true });
     for (const entryPoint of ['initApplication', 'verifySession', 'loginUser'] as const) {
-      const { status, body } = await callEntryPoint(entryPoint, service, app, guest, from(address));
+      const { status, body } = await callEntryPoint(
+        entryPoint,
+        service,
+        app,
+        guests[entryPoint],
+        from(address),
+      );
       expect([status, body.code]).toEqual(blocked ? [403, 'VPN_BLOCKED'] : [200, undefined]);
     }
   });
 
   test('reveals nothing about accounts: the response is the same for any name and password', async () => {
-    const app = await newApp(api);
-    const user = await newUser(api, app);
-    await app.patch({ block_vpn: true });
+    const own = await newApp(api);
+    const user = await newUser(api, own);
+    await own.patch({ block_vpn: true });
     const responses = [
-      await api.login(app.with(user)),
-      await api.login(app.with({ ...user, password: 'wrong' })),
-      await api.login(app.with({ ...user, username: 'unknown', hwid: newHwid() })),
+      await api.login(own.with(user)),
+      await api.login(own.with({ ...user, password: 'wrong' })),
+      await api.login(own.with({ ...user, username: 'unknown', hwid: newHwid() })),
     ];
     for (const response of responses) {
       expectError(response, 403, 'VPN_BLOCKED');
@@ -75,19 +91,19 @@ describe('block_vpn', () => {
   });
 
   test('creates and spends nothing', async () => {
-    const app = await newApp(api);
-    const guest = await newGuest(service, app);
-    const [license_key] = (await app.keys(1)) as [string];
-    await app.patch({ block_vpn: true });
+    const own = await newApp(api);
+    const guest = await newGuest(service, own);
+    const [license_key] = (await own.keys(1)) as [string];
+    await own.patch({ block_vpn: true });
     const attempts = [
-      await api.register(app.with({ username: 'ada', password: 'a password', hwid: newHwid(), license_key })),
-      await api.activate(app.with({ username: guest.username, license_key })),
-      await api.loginWithLicense({ app_id: app.app_id, license_key, hwid: newHwid() }),
+      await api.register(own.with({ username: 'ada', password: 'a password', hwid: newHwid(), license_key })),
+      await api.activate(own.with({ username: guest.username, license_key })),
+      await api.loginWithLicense({ app_id: own.app_id, license_key, hwid: newHwid() }),
     ];
     for (const attempt of attempts) expectError(attempt, 403, 'VPN_BLOCKED');
-    await app.patch({ block_vpn: false });
-    expect((await api.activate(app.with({ username: guest.username, license_key }))).status).toBe(200);
-    const { body } = await api.call('GET', `/api/v2/dev/apps/${app.app_id}`, undefined, app);
+    await own.patch({ block_vpn: false });
+    expect((await api.activate(own.with({ username: guest.username, license_key }))).status).toBe(200);
+    const { body } = await api.call('GET', `/api/v2/dev/apps/${own.app_id}`, undefined, own);
     expect(body['users']).toBe(1);
   });
 
@@ -99,19 +115,17 @@ describe('block_vpn', () => {
     };
     await replace('203.0.113.0/24\n');
     const node = await startTestService({ DATABASE_URL: databaseUrl, VPN_NETWORKS: file });
-    const app = await newApp(api);
-    const guest = await newGuest(service, app);
     await app.patch({ block_vpn: true });
-    expect((await callEntryPoint('loginUser', node, app, guest)).status).toBe(200);
+    expect((await callEntryPoint('loginUser', node, app, guests.loginUser)).status).toBe(200);
     await replace('127.0.0.1\n');
     await node.services.vpn.refresh();
-    expectError(await callEntryPoint('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
+    expectError(await callEntryPoint('loginUser', node, app, guests.loginUser), 403, 'VPN_BLOCKED');
     await replace('nonsense\n');
     await node.services.vpn.refresh();
-    expectError(await callEntryPoint('loginUser', node, app, guest), 403, 'VPN_BLOCKED');
+    expectError(await callEntryPoint('loginUser', node, app, guests.loginUser), 403, 'VPN_BLOCKED');
     await replace('203.0.113.0/24\n');
     await node.services.vpn.refresh();
-    expect((await callEntryPoint('loginUser', node, app, guest)).status).toBe(200);
+    expect((await callEntryPoint('loginUser', node, app, guests.loginUser)).status).toBe(200);
   });
 
   describe.each([
@@ -120,8 +134,6 @@ describe('block_vpn', () => {
   ] as [string, Record<string, string>][])('with %s', (_what, settings) => {
     test('admits everyone, or no one under vpn_fail_closed', async () => {
       const node = await startTestService({ DATABASE_URL: databaseUrl, ...settings });
-      const app = await newApp(api);
-      const guests = await guestsOf(node, app);
       await app.patch({ block_vpn: true });
       expect(await callEveryEntryPoint(node, app, guests)).toEqual(everywhere('ok'));
       await app.patch({ vpn_fail_closed: true });
@@ -133,19 +145,16 @@ describe('block_vpn', () => {
   });
 
   test('vpn_fail_closed does not matter while there is a list', async () => {
-    const app = await newApp(api);
-    const guest = await newGuest(service, app);
     await app.patch({ block_vpn: true, vpn_fail_closed: true });
-    expect((await callEntryPoint('verifySession', service, app, guest, from('198.51.100.1'))).status).toBe(
-      200,
-    );
+    expect(
+      (await callEntryPoint('verifySession', service, app, guests.verifySession, from('198.51.100.1')))
+        .status,
+    ).toBe(200);
   });
 });
 
 describe('a pause', () => {
   test('refuses logins of every kind, and nothing else', async () => {
-    const app = await newApp(api);
-    const guests = await guestsOf(service, app);
     await app.patch({ paused: true });
     expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('ok', {
@@ -168,8 +177,6 @@ describe('a pause', () => {
 
 describe('disabled', () => {
   test('refuses everything', async () => {
-    const app = await newApp(api);
-    const guests = await guestsOf(service, app);
     await app.patch({ status: 'disabled' });
     expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('401 APPLICATION_INACTIVE'));
   });
@@ -177,8 +184,6 @@ describe('disabled', () => {
 
 describe('require_signatures', () => {
   test('applies to every request without the secret', async () => {
-    const app = await newApp(api);
-    const guests = await guestsOf(service, app);
     await app.patch({ require_signatures: true });
     expect(await callEveryEntryPoint(service, app, guests)).toEqual(
       everywhere('ok', {
@@ -192,18 +197,18 @@ describe('require_signatures', () => {
 
 describe('require_subscription', () => {
   test('applies to every login and verification', async () => {
-    const app = await newApp(api);
-    const guests = await guestsOf(service, app);
-    await app.patch({ require_subscription: true });
-    expect(await callEveryEntryPoint(service, app, guests)).toEqual(everywhere('ok'));
+    const own = await newApp(api);
+    const ownGuests = await guestsOf(service, own);
+    await own.patch({ require_subscription: true });
+    expect(await callEveryEntryPoint(service, own, ownGuests)).toEqual(everywhere('ok'));
     // All subscriptions have ended, but the sessions exist.
     const database = await connectTo(databaseUrl);
     await database.query(
       'delete from subscriptions where user_id in (select user_id from users where app_id = $1)',
-      [app.app_id],
+      [own.app_id],
     );
     const expired = '403 SUBSCRIPTION_EXPIRED';
-    expect(await callEveryEntryPoint(service, app, guests)).toEqual(
+    expect(await callEveryEntryPoint(service, own, ownGuests)).toEqual(
       everywhere('ok', {
         loginUser: expired,
         loginUserV2: expired,
