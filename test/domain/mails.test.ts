@@ -23,7 +23,7 @@ import { atFileEnd } from '../support/at-file-end.ts';
 import { DAY, TestClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
-import { MASTER_KEY, readMails, startTestService } from '../support/service.ts';
+import { MASTER_KEY, startTestService } from '../support/service.ts';
 
 /** One per test. They are dropped at the end of the file. */
 const databases = (await Promise.all(Array.from({ length: 13 }, () => createTestDatabase()))).values();
@@ -390,9 +390,10 @@ describe('several services', () => {
       // Receives a mail, but never confirms it.
       onData: (stream) => void stream.resume().on('end', () => reached.resolve()),
     });
-    const environment = { DATABASE_URL: databaseUrl, MASTER_KEY, LOG_LEVEL: 'error' };
     const killed = await spawnService({
-      ...environment,
+      DATABASE_URL: databaseUrl,
+      MASTER_KEY,
+      LOG_LEVEL: 'error',
       DATA_DIR: await temporaryFolder(),
       SMTP_URL: `smtp://127.0.0.1:${silent.port}`,
     });
@@ -404,10 +405,16 @@ describe('several services', () => {
     await killed.end('SIGKILL');
     expect(await statesOf(knex)).toEqual(['active']);
 
-    const DATA_DIR = await temporaryFolder();
-    await spawnService({ ...environment, DATA_DIR });
-    const mailbox = () => readMails(join(DATA_DIR, 'mail'));
-    await expect.poll(mailbox, { timeout: 60_000 }).toMatchObject([{ subject: 'survives' }]);
+    const { mailbox } = await startTestService({ DATABASE_URL: databaseUrl });
+    // Its last heartbeat was long ago.
+    await knex.raw(
+      `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute' where name = 'mails'`,
+    );
+    const hurried = async () => {
+      await hurry(knex);
+      return mailbox();
+    };
+    await expect.poll(hurried, { timeout: 60_000 }).toMatchObject([{ subject: 'survives' }]);
   });
 });
 
