@@ -5,13 +5,14 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chooseServerAccount } from '../../../src/platform/database/embedded-account.ts';
 import { openDatabase, type Database } from '../../../src/platform/database/index.ts';
 import { eventually, holdDatabase, remove, serverProcesses, temporaryFolder } from './support/processes.ts';
@@ -62,6 +63,10 @@ describe('the account of the server', () => {
 });
 
 describe('the embedded database', () => {
+  /** A data folder with a database, which tests share because its creation takes longer than its start. */
+  const existing = newFolder();
+  beforeAll(async () => (await openHere(existing)).close());
+
   it('starts on an empty folder, and keeps its data over a restart', async () => {
     const dataDir = join(newFolder(), 'not/there/yet');
     const first = await openHere(dataDir);
@@ -89,7 +94,7 @@ describe('the embedded database', () => {
   });
 
   it('is given to one process only', async () => {
-    const dataDir = newFolder();
+    const dataDir = existing;
     const database = await openHere(dataDir);
     await expect(openHere(dataDir)).rejects.toThrow(/^The data folder .* is in use .* DATA_DIR/);
     const other = await holdDatabase(dataDir);
@@ -100,7 +105,7 @@ describe('the embedded database', () => {
   });
 
   it('is ready again at once after kill -9, with what was committed', { timeout: 60_000 }, async () => {
-    const dataDir = newFolder();
+    const dataDir = existing;
     const holder = await holdDatabase(dataDir);
     expect(holder.response.ms).toBeGreaterThan(0);
     const before = serverProcesses(dataDir);
@@ -115,14 +120,13 @@ describe('the embedded database', () => {
   });
 
   it('does not mistake another process for its server when the number is in use again', async () => {
-    const dataDir = newFolder();
-    await (await openHere(dataDir)).close();
+    const dataDir = existing;
     writeFileSync(join(dataDir, 'postgres/postmaster.pid'), `1\n${dataDir}/postgres\n0\n5432\n\n\n\n`);
     await (await openHere(dataDir)).ping();
   });
 
   it('starts the server again when it is killed, without ending', { timeout: 90_000 }, async () => {
-    const dataDir = newFolder();
+    const dataDir = existing;
     const database = await openHere(dataDir);
     await database.ping();
     for (const signal of ['SIGKILL', 'SIGINT', 'SIGQUIT'] as const) {
@@ -138,10 +142,12 @@ describe('the embedded database', () => {
   });
 
   it('says in one line why it cannot start', async () => {
-    const dataDir = newFolder();
-    await (await openHere(dataDir)).close();
-    writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '11\n');
+    const dataDir = existing;
+    const version = join(dataDir, 'postgres/PG_VERSION');
+    const right = readFileSync(version);
+    writeFileSync(version, '11\n');
     const failure = await openHere(dataDir).catch((error: Error) => error);
+    writeFileSync(version, right);
     expect(failure).toMatchObject({ name: 'StartupError' });
     expect((failure as Error).message).toMatch(
       /^The embedded database did not start: FATAL: .*incompatible.*postgres\.log/,
