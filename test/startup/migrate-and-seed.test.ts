@@ -1,13 +1,14 @@
 import { systemRandom } from '../../src/platform/random.ts';
-import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { prepareDemo, type Demo } from '../../src/app/demo/demo.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { startService, type RunningService } from '../../src/app/service.ts';
+import { migrate } from '../../src/migrations/index.ts';
+import { openDatabase } from '../../src/platform/database/index.ts';
+import { serve } from '../../src/app/serve.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
+import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newUser } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import {
@@ -16,80 +17,51 @@ import {
   spawnProgram,
   spawnService,
   temporaryDataDir,
-  type AtEnd,
 } from '../support/processes.ts';
+import { MASTER_KEY, startTestService } from '../support/service.ts';
 import { createEmptyDatabase } from './empty-database.ts';
+import { collectErrors } from './error-log.ts';
 
-const MASTER_KEY = randomBytes(32).toString('base64');
 const MIGRATE = 'src/app/commands/migrate.ts';
 const SEED = 'src/app/commands/seed.ts';
 
-async function client(url: string): Promise<pg.Client> {
-  const connection = new pg.Client({ connectionString: url });
-  await connection.connect();
-  onTestFinished(() => connection.end());
-  return connection;
-}
+/** Of the embedded database. Its creation is the most expensive part of a start. */
+const DATA_DIR = await temporaryDataDir(atFileEnd);
 
-async function newEnvironment(
-  atEnd: AtEnd = onTestFinished,
-): Promise<{ DATABASE_URL: string; MASTER_KEY: string; LOG_LEVEL: string }> {
-  return { DATABASE_URL: await createEmptyDatabase(atEnd), MASTER_KEY, LOG_LEVEL: 'error' };
-}
+const settingsFor = (DATABASE_URL: string) => ({ DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'error' });
 
 describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
   test('brings an empty database up to date, and then does nothing', async () => {
-    const environment = await newEnvironment();
+    const environment = settingsFor(await createEmptyDatabase(atFileEnd));
     const first = await runToEnd(environment, MIGRATE);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toMatch(/^migrated: \d{14}_\w+(, \d{14}_\w+)*\n$/);
     const second = await runToEnd(environment, MIGRATE);
     expect(second).toEqual({ code: 0, stderr: '', stdout: 'the schema is up to date\n' });
-    const service = await spawnService(environment);
+    const service = await startTestService(environment);
     await newUser(service.api, await newApp(service.api));
   });
 
   test('works on the embedded database, and reports a running service', async () => {
-    const DATA_DIR = await temporaryDataDir();
-    expect(await runToEnd({ DATA_DIR, LOG_LEVEL: 'error' }, MIGRATE)).toMatchObject({ code: 0, stderr: '' });
-    const service = await spawnService({ DATA_DIR, LOG_LEVEL: 'error' });
+    const environment = { DATA_DIR, LOG_LEVEL: 'error' };
+    expect(await runToEnd(environment, MIGRATE)).toMatchObject({ code: 0, stderr: '' });
+    const service = await startTestService({ ...environment, DATABASE_URL: '' });
     for (const script of [MIGRATE, SEED]) {
-      const { code, stderr } = await runToEnd({ DATA_DIR, LOG_LEVEL: 'error' }, script);
+      const { code, stderr } = await runToEnd(environment, script);
       expect(code).toBe(1);
       expect(stderr).toMatch(/^latchkey: .*in use.*\n$/);
     }
     expect((await service.api.call('GET', '/health')).status).toBe(200);
-  });
-
-  test('waits for the migration lock without a transaction that blocks concurrent index builds', async () => {
-    const environment = await newEnvironment();
-    const holder = await client(environment.DATABASE_URL);
-    // Like a process that migrates.
-    await holder.query('begin; select pg_advisory_xact_lock(7016996765)');
-    const migrating = runToEnd(environment, MIGRATE);
-    const watcher = await client(environment.DATABASE_URL);
-    const seen = new Set<string>();
-    const looked = async () => {
-      const { rows } = await watcher.query<{ began: string }>(
-        `select xact_start::text as began from pg_stat_activity where datname = current_database()
-         and xact_start is not null and pid <> pg_backend_pid() and pid <> $1`,
-        [(holder as unknown as { readonly processID: number }).processID],
-      );
-      for (const { began } of rows) seen.add(began);
-      return seen.size;
-    };
-    await expect.poll(looked, { interval: 5 }).toBeGreaterThan(3);
-    await holder.query('rollback');
-    expect(await migrating).toMatchObject({ code: 0, stderr: '' });
+    await service.stop();
   });
 
   test('leaves no locks and no partial changes when it is killed', async () => {
-    const environment = await newEnvironment();
-    const blocker = await client(environment.DATABASE_URL);
+    const environment = settingsFor(await createEmptyDatabase(atFileEnd));
+    const blocker = await connectTo(environment.DATABASE_URL);
     // A table of the migration in an open transaction, for which the migration has to wait.
     await blocker.query('begin; create table plans (blocked int)');
     const migrating = spawnProgram(environment, MIGRATE);
-    const watcher = await client(environment.DATABASE_URL);
+    const watcher = await connectTo(environment.DATABASE_URL);
     for (let waited = 0; ; waited += 20) {
       const { rows } = await watcher.query(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
@@ -102,7 +74,7 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
     expect(await migrating.end('SIGKILL')).toBeNull();
     await blocker.query('rollback');
     const began = performance.now();
-    const service = await spawnService(environment);
+    const service = await startTestService(environment);
     console.log(`start after a migration was killed: ${(performance.now() - began).toFixed(0)} ms`);
     await newUser(service.api, await newApp(service.api));
     const { rows } = await watcher.query<{ name: string }>('select name from schema_migrations');
@@ -110,18 +82,64 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
   });
 });
 
+describe('migrating', () => {
+  test('waits for the migration lock without a transaction that blocks concurrent index builds', async () => {
+    const url = await createEmptyDatabase(atFileEnd);
+    const holder = await connectTo(url);
+    // Like a process that migrates.
+    await holder.query('begin; select pg_advisory_xact_lock(7016996765)');
+    const { logger, errors } = collectErrors();
+    const database = await openDatabase({ databaseUrl: url, dataDir: 'unused', logger });
+    const migrating = database.withStatementTimeout(0, ({ knex }) => migrate(knex));
+    const watcher = await connectTo(url);
+    const seen = new Set<string>();
+    const looked = async () => {
+      const { rows } = await watcher.query<{ began: string }>(
+        `select xact_start::text as began from pg_stat_activity where datname = current_database()
+         and xact_start is not null and pid <> pg_backend_pid() and pid <> $1`,
+        [(holder as unknown as { readonly processID: number }).processID],
+      );
+      for (const { began } of rows) seen.add(began);
+      return seen.size;
+    };
+    await expect.poll(looked, { interval: 5 }).toBeGreaterThan(3);
+    await holder.query('rollback');
+    const ran = await migrating;
+    await database.close();
+    const { rows } = await watcher.query<{ name: string }>('select name from schema_migrations');
+    expect(ran).not.toEqual([]);
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(ran);
+    expect(errors).toEqual([]);
+  });
+});
+
+/** Two services on one database, and what they write to their logs. */
+async function startTwoHere(environment: Record<string, string>) {
+  const { logger, errors } = collectErrors();
+  const [one, other] = await Promise.all([
+    startTestService(environment, { logger }),
+    startTestService(environment, { logger }),
+  ]);
+  return { one, other, logged: () => errors.join('') };
+}
+
 describe('two services that start at once on one empty database', { timeout: 90_000 }, () => {
   test.concurrent.for([1, 2, 3])(
     'both start with the same state (%i)',
-    async (_round, { onTestFinished: atEnd }) => {
-      const environment = await newEnvironment(atEnd);
-      const [one, other] = await Promise.all([
-        spawnService(environment, atEnd),
-        spawnService(environment, atEnd),
-      ]);
+    async (round, { onTestFinished: atEnd }) => {
+      const environment = settingsFor(await createEmptyDatabase(atFileEnd));
+      const startTwoProcesses = async () => {
+        const [one, other] = await Promise.all([
+          spawnService(environment, atEnd),
+          spawnService(environment, atEnd),
+        ]);
+        return { one, other, logged: () => one.output().stderr + other.output().stderr };
+      };
+      // Processes run at the same time, and services in one process alternate at every wait.
+      const { one, other, logged } = await (round === 1 ? startTwoProcesses() : startTwoHere(environment));
       const app = await newApp(one.api);
       await newUser(other.api, app);
-      expect(one.output().stderr + other.output().stderr).toBe('');
+      expect(logged()).toBe('');
     },
   );
 
@@ -129,16 +147,11 @@ describe('two services that start at once on one empty database', { timeout: 90_
     ['nothing', false],
     ['its developer only', true],
   ])('with %s of the demo, they create one demo application', async (_what, withDeveloper) => {
-    const environment = { ...(await newEnvironment()), PORT: '0' };
-    const services: RunningService[] = [];
-    for (let n = 0; n < 2; n += 1) {
-      const service = await startService(loadConfig(environment), createLogger('silent'));
-      onTestFinished(() => service.stop());
-      services.push(service);
-    }
+    const { one: first, other: second } = await startTwoHere(settingsFor(await createTestDatabase()));
+    const services = [first, second];
     if (withDeveloper) {
       const account = { email: 'demo@latchkey.example', password: 'a developer password' };
-      await services[0]!.services.developers.register(account, { address: '127.0.0.1' });
+      await first.services.developers.register(account, { address: '127.0.0.1' });
     }
     // In one process, they are certain to run concurrently.
     const demos = await Promise.allSettled(
@@ -155,8 +168,8 @@ describe('two services that start at once on one empty database', { timeout: 90_
 });
 
 describe('a signal just after the service listens', { timeout: 90_000 }, () => {
-  test('ends it cleanly, even while it creates the demo', async () => {
-    const environment = { ...(await newEnvironment()), DEMO: 'on' };
+  test('ends it cleanly, even while it creates the demo', async ({ onTestFinished }) => {
+    const environment = { ...settingsFor(await createTestDatabase()), DEMO: 'on' };
     const port = await freePort();
     const starting = spawnProgram({ ...environment, PORT: String(port) });
     for (let waited = 0; waited < 15_000; waited += 2) {
@@ -171,45 +184,50 @@ describe('a signal just after the service listens', { timeout: 90_000 }, () => {
     const code = await starting.end('SIGTERM');
     expect({ code, stderr: starting.output().stderr }).toEqual({ code: 0, stderr: '' });
     // Nothing that it left behind prevents the next start.
-    const next = await spawnService(environment);
-    expect(next.output().stdout.match(/license key/g)).toHaveLength(3);
+    const { logger, errors } = collectErrors();
+    const { service, banner } = await serve(loadConfig({ ...environment, PORT: '0' }), logger);
+    onTestFinished(() => service.stop());
+    expect(banner.match(/license key/g)).toHaveLength(3);
+    expect(errors).toEqual([]);
   });
 });
 
 describe('node src/app/commands/seed.ts', { timeout: 90_000 }, () => {
+  const PORT = '3111';
+  let environment: ReturnType<typeof settingsFor>;
+  /** Two runs on one database, for any address and for an IPv6 address. */
+  let runs: Awaited<ReturnType<typeof runToEnd>>[];
+
+  beforeAll(async () => {
+    environment = settingsFor(await createTestDatabase());
+    runs = [];
+    for (const HOST of ['0.0.0.0', '::1']) runs.push(await runToEnd({ ...environment, HOST, PORT }, SEED));
+  });
+
   test('creates the demo once, and shows it again', async () => {
-    const environment = { ...(await newEnvironment()), PORT: '3111' };
-    const first = await runToEnd(environment, SEED);
+    const [first, second] = runs as [(typeof runs)[0], (typeof runs)[0]];
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    const second = await runToEnd(environment, SEED);
     expect(second).toMatchObject({ code: 0, stderr: '' });
     const shown = (text: string) =>
       text.split('\n').filter((line) => /^ {2}(app_id|secret|license key)/.test(line));
     expect(shown(first.stdout)).toHaveLength(5);
     expect(shown(second.stdout).toSorted()).toEqual(shown(first.stdout).toSorted());
-    expect(first.stdout).toContain('http://127.0.0.1:3111/api/v1/client/init');
     expect(first.stdout).toMatch(/demo@latchkey\.example \/ \S+/);
     expect(second.stdout).not.toMatch(/demo@latchkey\.example \/ \S+/);
 
-    const service = await spawnService({ ...environment, PORT: '0' });
+    const { api } = await startTestService(environment);
     const [, appId] = /app_id +(\S+)/.exec(first.stdout)!;
     const [, secret] = /secret +(\S+)/.exec(first.stdout)!;
-    expect((await service.api.init({ app_id: appId!, secret: secret! })).status).toBe(200);
+    expect((await api.init({ app_id: appId!, secret: secret! })).status).toBe(200);
   });
 
-  test('prints usable addresses for any HOST', async () => {
-    const environment = await newEnvironment();
-    for (const [HOST, address] of [
-      ['::1', 'http://[::1]:3111'],
-      ['0.0.0.0', 'http://127.0.0.1:3111'],
-    ] as const) {
-      const { stdout } = await runToEnd({ ...environment, HOST, PORT: '3111' }, SEED);
-      expect(stdout).toContain(`${address}/api/v1/client/init`);
-    }
+  test('prints usable addresses for any HOST', () => {
+    const [everywhere, ipv6] = runs.map(({ stdout }) => stdout);
+    expect(everywhere).toContain('http://127.0.0.1:3111/api/v1/client/init');
+    expect(ipv6).toContain('http://[::1]:3111/api/v1/client/init');
   });
 
   test('SIGINT in the middle leaves no database server behind', async () => {
-    const DATA_DIR = await temporaryDataDir();
     const seeding = spawnProgram({ DATA_DIR, LOG_LEVEL: 'error' }, SEED);
     for (let waited = 0; waited < 15_000 && !(await postmasterOf(DATA_DIR)); waited += 5) await delay(5);
     await seeding.end('SIGINT');
