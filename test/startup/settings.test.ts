@@ -4,17 +4,26 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig, type Config } from '../../src/config/config.ts';
 import { settings } from '../../src/config/settings.ts';
 import { StartupError } from '../../src/platform/startup-error.ts';
+import { Api } from '../support/api.ts';
+import { atFileEnd } from '../support/at-file-end.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
-import { runToEnd, spawnService, temporaryDataDir, temporaryFolder } from '../support/processes.ts';
+import {
+  runToEnd,
+  spawnService,
+  temporaryDataDir,
+  temporaryFolder,
+  type ServiceProcess,
+} from '../support/processes.ts';
+import { MASTER_KEY, startTestService } from '../support/service.ts';
+import { collectErrors } from './error-log.ts';
 
 const DATABASE_URL = await createTestDatabase();
-const MASTER_KEY = randomBytes(32).toString('base64');
 const good = { DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'error' };
 
 const file = join(await temporaryFolder(afterAll), 'file');
@@ -53,15 +62,35 @@ const wrongPasswordPort = await listen(
   }),
 );
 
-/** Expects one line on standard error that names the setting, no output, and exit code 1. */
+/** The number of ports on which this process listens. */
+const openPorts = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+
+/** Expects that the start fails with one line that names the setting, that nothing listens, and an empty log. */
 async function expectRefusal(name: string, environment: Record<string, string>): Promise<string> {
+  const { logger, errors } = collectErrors();
+  const before = openPorts();
+  const refusal = await startTestService({ ...good, ...environment }, { logger }).then(
+    () => 'it started',
+    (error: unknown) => error,
+  );
+  expect(refusal).toBeInstanceOf(StartupError);
+  const { message } = refusal as StartupError;
+  expect(openPorts(), 'it must not listen').toBe(before);
+  expect(errors).toEqual([]);
+  expect(message).not.toContain('\n');
+  expect(message).toMatch(new RegExp(`\\b${name}\\b`));
+  expect(message, 'a password').not.toContain('hunter2');
+  return message;
+}
+
+/** Expects one line on standard error that names the setting, no output, and exit code 1. */
+async function expectProcessToEnd(name: string, environment: Record<string, string>): Promise<void> {
   const { code, stdout, stderr } = await runToEnd({ ...good, ...environment });
   expect(stdout, 'it must not listen').toBe('');
   expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
   expect(stderr).toMatch(new RegExp(`^latchkey: .*\\b${name}\\b`));
   expect(code).toBe(1);
   expect(stderr, 'a password').not.toContain('hunter2');
-  return stderr;
 }
 
 const short = randomBytes(16).toString('base64');
@@ -187,105 +216,105 @@ describe('a valid value is parsed', () => {
   });
 });
 
-describe.concurrent(
-  'startup fails on a wrong setting with one line that names it',
-  { timeout: 90_000 },
-  () => {
-    test.each([
-      ['PORT', 'abc'],
-      ['PORT', String(takenPort)],
-      ['HOST', '192.0.2.1'],
-      ['HOST', '999.1.1.1'],
-      ['DATABASE_URL', 'mysql://me:hunter2@127.0.0.1/latchkey'],
-      ['DATABASE_URL', 'postgres://me:hunter2@ho st:port/latchkey'],
-      ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/latchkey'],
-      ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
-      ['DATABASE_URL', DATABASE_URL.replace(/test_\w+/, 'missing_database')],
-      ['MASTER_KEY', short],
-      ['LOG_LEVEL', 'loud'],
-      ['BASE_URL', 'ftp://latchkey.example'],
-      ['WEB_URL', 'not an address'],
-      ['DEMO', 'maybe'],
-      ['TRUSTED_PROXIES', 'everyone'],
-      ['RATE_LIMIT', 'unlimited'],
-      ['NONCE_DAYS', 'forever'],
-      ['BROKER_URL', 'amqp://me:hunter2@127.0.0.1'],
-      ['SMTP_URL', 'imap://me:hunter2@127.0.0.1'],
-      ['SMTP_URL', 'smtp://me:hunter2@127.0.0.1/path'],
-      ['SMTP_URL', 'smtp://hunter2@127.0.0.1'],
-      ['MAIL_FROM', 'hunter2'],
-      ['METRICS_TOKEN', 'hunter2'],
-      ['ADMIN_TOKEN', 'hunter2'],
-      ['STRIPE_SECRET_KEY', 'hunter2'],
-    ])('%s=%s', async (name, value) => {
-      const line = await expectRefusal(name, { [name]: value });
-      if (name === 'MASTER_KEY') expect(line).not.toContain(value);
-    });
+describe('startup fails on a wrong setting with one line that names it', { timeout: 90_000 }, () => {
+  test.each([
+    ['HOST', '192.0.2.1'],
+    ['HOST', '999.1.1.1'],
+    ['DATABASE_URL', 'postgres://me:hunter2@ho st:port/latchkey'],
+    ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/latchkey'],
+    ['DATABASE_URL', DATABASE_URL.replace(/test_\w+/, 'missing_database')],
+    ['MASTER_KEY', short],
+    ['LOG_LEVEL', 'loud'],
+    ['BASE_URL', 'ftp://latchkey.example'],
+    ['WEB_URL', 'not an address'],
+    ['DEMO', 'maybe'],
+    ['TRUSTED_PROXIES', 'everyone'],
+    ['RATE_LIMIT', 'unlimited'],
+    ['NONCE_DAYS', 'forever'],
+    ['BROKER_URL', 'amqp://me:hunter2@127.0.0.1'],
+    ['SMTP_URL', 'imap://me:hunter2@127.0.0.1'],
+    ['SMTP_URL', 'smtp://me:hunter2@127.0.0.1/path'],
+    ['SMTP_URL', 'smtp://hunter2@127.0.0.1'],
+    ['MAIL_FROM', 'hunter2'],
+    ['METRICS_TOKEN', 'hunter2'],
+    ['ADMIN_TOKEN', 'hunter2'],
+    ['STRIPE_SECRET_KEY', 'hunter2'],
+  ])('%s=%s', async (name, value) => {
+    const line = await expectRefusal(name, { [name]: value });
+    if (name === 'MASTER_KEY') expect(line).not.toContain(value);
+  });
 
-    test('STRIPE_SECRET_KEY without STRIPE_WEBHOOK_SECRET', async () => {
-      await expectRefusal('STRIPE_WEBHOOK_SECRET', { STRIPE_SECRET_KEY: 'sk_test_hunter2' });
-    });
+  // As processes: refused before a connection, by the database, and after everything else was opened.
+  test.concurrent.each([
+    ['PORT', 'abc'],
+    ['DATABASE_URL', 'mysql://me:hunter2@127.0.0.1/latchkey'],
+    ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
+    ['PORT', String(takenPort)],
+  ])('%s=%s', async (name, value) => {
+    await expectProcessToEnd(name, { [name]: value });
+  });
 
-    test('DATA_DIR that is a file, with the embedded database and without', async () => {
-      await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: file });
-      await expectRefusal('DATA_DIR', { MASTER_KEY: '', DATA_DIR: file });
-      await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: join(file, 'below') });
-    });
+  test('STRIPE_SECRET_KEY without STRIPE_WEBHOOK_SECRET', async () => {
+    await expectRefusal('STRIPE_WEBHOOK_SECRET', { STRIPE_SECRET_KEY: 'sk_test_hunter2' });
+  });
 
-    test('an empty setting counts as not set', async ({ onTestFinished }) => {
-      const others = Object.keys(settings).filter((name) => !(name in good));
-      const empty = { ...Object.fromEntries(others.map((name) => [name, ''])), PORT: '0', LOG_LEVEL: '' };
-      const service = await spawnService({ ...good, ...empty }, onTestFinished);
-      expect(service.api.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-      expect(await service.end('SIGTERM')).toBe(0);
-    });
+  test('DATA_DIR that is a file, with the embedded database and without', async () => {
+    await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: file });
+    await expectRefusal('DATA_DIR', { MASTER_KEY: '', DATA_DIR: file });
+    await expectRefusal('DATA_DIR', { DATABASE_URL: '', DATA_DIR: join(file, 'below') });
+  });
 
-    test('an unavailable broker, or a missing list, does not prevent the start', async ({
-      onTestFinished,
-    }) => {
-      const port = await freePort();
-      const service = await spawnService(
-        { ...good, BROKER_URL: `mqtt://me:hunter2@127.0.0.1:${port}`, VPN_NETWORKS: join(file, 'below') },
-        onTestFinished,
-      );
-      const health = await service.api.health();
-      expect(health.body).toMatchObject({ code: 'HEALTH_CHECK_FAILED' });
-      expect((await service.api.plans()).status).toBe(200);
-      expect(await service.end('SIGTERM')).toBe(0);
-      expect(service.output().stderr).not.toContain('hunter2');
+  test('an unreachable database fails the start quickly', async () => {
+    const silent = await listen(createServer());
+    const began = performance.now();
+    await expectRefusal('DATABASE_URL', {
+      DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${silent}/latchkey`,
     });
+    expect(performance.now() - began).toBeLessThan(18_000);
+  });
+});
 
-    test('an unreachable database fails the start quickly', async () => {
-      const silent = await listen(createServer());
-      const began = performance.now();
-      await expectRefusal('DATABASE_URL', {
-        DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${silent}/latchkey`,
-      });
-      expect(performance.now() - began).toBeLessThan(18_000);
-    });
-  },
-);
+describe('two processes', { timeout: 90_000 }, () => {
+  /** Every other setting is empty. */
+  let plain: ServiceProcess;
+  /** Its broker and its list are missing, and its clients see it at another address. */
+  let published: ServiceProcess;
+  /** The address at which `published` listens. */
+  let local: string;
 
-describe('addresses', { timeout: 90_000 }, () => {
+  beforeAll(async () => {
+    const others = Object.keys(settings).filter((name) => !(name in good));
+    const empty = { ...Object.fromEntries(others.map((name) => [name, ''])), PORT: '0', LOG_LEVEL: '' };
+    const [port, brokerPort] = [await freePort(), await freePort()];
+    local = `http://127.0.0.1:${port}`;
+    [plain, published] = await Promise.all([
+      spawnService({ ...good, ...empty }, atFileEnd),
+      spawnService(
+        {
+          ...good,
+          HOST: '127.0.0.1',
+          BASE_URL: 'https://api.latchkey.example/',
+          WEB_URL: 'https://www.latchkey.example',
+          PORT: String(port),
+          BROKER_URL: `mqtt://me:hunter2@127.0.0.1:${brokerPort}`,
+          VPN_NETWORKS: join(file, 'below'),
+        },
+        atFileEnd,
+      ),
+    ]);
+  });
+
   test('PORT=0 picks free ports, which the services print', async () => {
-    const services = await Promise.all([spawnService(good), spawnService(good)]);
+    const other = await startTestService({ ...good, PORT: '0' });
+    const services = [plain, other];
     const ports = services.map(({ api }) => new URL(api.baseUrl).port);
     expect(new Set(ports).size).toBe(2);
     for (const { api } of services) expect((await api.call('GET', '/health')).status).toBe(200);
   });
 
   test('BASE_URL and WEB_URL are the URLs that clients see', async () => {
-    const port = await freePort();
-    const service = await spawnService({
-      ...good,
-      HOST: '127.0.0.1',
-      BASE_URL: 'https://api.latchkey.example/',
-      WEB_URL: 'https://www.latchkey.example',
-      PORT: String(port),
-    });
-    expect(service.output().stdout).toContain('listening on https://api.latchkey.example\n');
+    expect(published.output().stdout).toContain('listening on https://api.latchkey.example\n');
     // The printed URL is the public one. Requests go to the port in the setting.
-    const local = `http://127.0.0.1:${port}`;
     const document = (await (await fetch(`${local}/openapi.json`)).json()) as { servers: { url: string }[] };
     expect(document.servers.map(({ url }) => url)).toEqual(['https://api.latchkey.example']);
     const problem = (await (await fetch(`${local}/nowhere`)).json()) as Record<string, string>;
@@ -295,8 +324,7 @@ describe('addresses', { timeout: 90_000 }, () => {
   });
 
   test('WEB_URL defaults to BASE_URL, which defaults to the listening address', async () => {
-    const service = await spawnService(good);
-    const { baseUrl } = service.api;
+    const { baseUrl } = plain.api;
     const problem = (await (await fetch(`${baseUrl}/nowhere`)).json()) as Record<string, string>;
     expect(problem['type']).toBe(`${baseUrl}/errors/not-found`);
     const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as {
@@ -305,11 +333,25 @@ describe('addresses', { timeout: 90_000 }, () => {
     expect(document.servers.map(({ url }) => url)).toEqual([baseUrl]);
   });
 
-  test('an IPv6 address is printed as a usable URL', async () => {
-    const service = await spawnService({ ...good, HOST: '::1' });
-    expect(service.api.baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
-    expect((await service.api.call('GET', '/health')).status).toBe(200);
+  test('an empty setting counts as not set', async () => {
+    expect(plain.api.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await plain.end('SIGTERM')).toBe(0);
   });
+
+  test('an unavailable broker, or a missing list, does not prevent the start', async () => {
+    const api = new Api(local);
+    const health = await api.health();
+    expect(health.body).toMatchObject({ code: 'HEALTH_CHECK_FAILED' });
+    expect((await api.plans()).status).toBe(200);
+    expect(await published.end('SIGTERM')).toBe(0);
+    expect(published.output().stderr).not.toContain('hunter2');
+  });
+});
+
+test('an IPv6 address is printed as a usable URL', async () => {
+  const service = await startTestService({ ...good, HOST: '::1' });
+  expect(service.api.baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect((await service.api.call('GET', '/health')).status).toBe(200);
 });
 
 describe('MASTER_KEY', { timeout: 120_000 }, () => {
@@ -317,21 +359,21 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
 
   test('must be the key of the database, or startup fails', async () => {
     const url = await createTestDatabase();
-    await spawnService({ ...good, DATABASE_URL: url, MASTER_KEY: first });
+    await startTestService({ ...good, DATABASE_URL: url, MASTER_KEY: first });
     await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: second });
   });
 
   test('can be rotated: the new one first, then without the old one', async () => {
     const url = await createTestDatabase();
     const environment = { ...good, DATABASE_URL: url };
-    const before = await spawnService({ ...environment, MASTER_KEY: first });
+    const before = await startTestService({ ...environment, MASTER_KEY: first });
     const app = await newApp(before.api);
     const session = await newSession(before.api, app);
     const [key] = await app.keys(1);
-    await before.end('SIGKILL');
+    await before.stop();
 
     const works = async (masterKey: string) => {
-      const service = await spawnService({ ...environment, MASTER_KEY: masterKey });
+      const service = await startTestService({ ...environment, MASTER_KEY: masterKey });
       const { api } = service;
       expect((await api.init(app.with({}))).status).toBe(200);
       expect((await api.verify({ app_id: app.app_id, token: session.token })).status).toBe(200);
@@ -362,18 +404,18 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
       expect(waited, 'values are still sealed under the old key').toBeLessThan(20_000);
       await delay(50);
     }
-    await rotating.end('SIGKILL');
+    await rotating.stop();
     // As documented for the setting.
     await works(second);
   });
 });
 
 test('a generated master key is kept with an external database, too', { timeout: 90_000 }, async () => {
-  const dataDir = await temporaryDataDir();
+  const dataDir = await temporaryDataDir(atFileEnd);
   const url = await createTestDatabase();
-  const environment = { DATABASE_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'error' };
+  const environment = { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: dataDir };
   for (let round = 0; round < 2; round += 1) {
-    const service = await spawnService(environment);
+    const service = await startTestService(environment);
     expect((await service.api.call('GET', '/health')).status).toBe(200);
   }
   await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: `${dataDir}-other` });
