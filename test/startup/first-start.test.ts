@@ -5,7 +5,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { atFileEnd } from '../support/at-file-end.ts';
 import {
   postmasterOf,
   runToEnd,
@@ -14,8 +15,12 @@ import {
   temporaryFolder,
   type ServiceProcess,
 } from '../support/processes.ts';
+import { startTestService } from '../support/service.ts';
 
 const run = promisify(execFile);
+
+/** The first test starts in a new folder, the others continue there: the creation of a database is expensive. */
+const dataDir = await temporaryDataDir(atFileEnd);
 
 /** Start, restart and banner, on machines that others share. */
 const READY_WITHIN_MS = 30_000;
@@ -77,7 +82,6 @@ test(
   'a newcomer can start it, copy the lines, end it, kill it and start it again',
   { timeout: 180_000 },
   async () => {
-    const dataDir = await temporaryDataDir();
     const environment = { DATA_DIR: dataDir, LOG_LEVEL: 'info' };
     let began = performance.now();
     const first = await spawnService(environment);
@@ -149,13 +153,18 @@ test(
 );
 
 /** Starts the service like in the README. */
-async function npmStart(
-  dataDir: string,
-): Promise<{ npm: ChildProcess; address: string; ended: Promise<number | null> }> {
+async function npmStart(): Promise<{ npm: ChildProcess; address: string; ended: Promise<number | null> }> {
   const { PATH = '', HOME = '' } = process.env;
   const npm = spawn('npm', ['start'], {
     cwd: new URL('../..', import.meta.url),
-    env: { PATH, HOME, PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'error' },
+    env: {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE: inject('compiled'),
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'error',
+    },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -177,21 +186,21 @@ async function npmStart(
 }
 
 test('npm start serves, and Ctrl-C in its terminal ends all processes', { timeout: 90_000 }, async () => {
-  const dataDir = await temporaryDataDir();
-  const { npm, address, ended } = await npmStart(dataDir);
+  const { npm, address, ended } = await npmStart();
   expect((await fetch(`${address}/health`)).status).toBe(200);
   process.kill(-npm.pid!, 'SIGINT');
   await ended;
-  const again = await spawnService({ DATA_DIR: dataDir, LOG_LEVEL: 'error' });
-  expect(await again.end('SIGTERM')).toBe(0);
+  expect(await postmasterOf(dataDir)).toBeUndefined();
+  // The folder is free again.
+  const again = await startTestService({ DATABASE_URL: '', DATA_DIR: dataDir, MASTER_KEY: '' });
+  await again.stop();
 });
 
 test(
   'a SIGTERM to npm alone makes the service finish its requests and stop',
   { timeout: 90_000 },
   async () => {
-    const dataDir = await temporaryDataDir();
-    const { npm, address, ended } = await npmStart(dataDir);
+    const { npm, address, ended } = await npmStart();
     // The end of the body arrives after the service has started to stop.
     const login = request(`${address}/api/v2/dev/login`, {
       method: 'POST',
