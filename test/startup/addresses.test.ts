@@ -3,11 +3,15 @@ import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startService, withServices } from '../../src/app/service.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { StartupError } from '../../src/platform/startup-error.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { runToEnd } from '../support/processes.ts';
 import { createEmptyDatabase } from './empty-database.ts';
+import { collectErrors } from './error-log.ts';
 
 const [START, MIGRATE, SEED, RESTORED] = [
   'src/main.ts',
@@ -39,14 +43,6 @@ async function recordStatements(url: string) {
   };
 }
 
-/** A refused start and its message. */
-interface Refusal {
-  readonly environment: Record<string, string>;
-  readonly line: RegExp;
-  /** All programs by default. */
-  readonly scripts?: readonly string[];
-}
-
 const SCHEMA = /create table|alter table|create index/i;
 
 describe.each([MIGRATE, SEED, RESTORED])('node %s', (script) => {
@@ -63,6 +59,20 @@ describe.each([MIGRATE, SEED, RESTORED])('node %s', (script) => {
   });
 });
 
+/** Expects that programs refuse to start with one line. */
+async function expectRefusals(
+  scripts: readonly string[],
+  environment: Record<string, string>,
+  line: RegExp,
+): Promise<void> {
+  const ended = await Promise.all(scripts.map((script) => runToEnd({ ...settings, ...environment }, script)));
+  for (const { code, stdout, stderr } of ended) {
+    expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd()).toMatch(line);
+    expect(stderr.trimEnd()).not.toContain('\n');
+  }
+}
+
 describe('an unusable URL is refused with one line', async () => {
   const good = await createTestDatabase();
   const weak = `weak_${randomBytes(8).toString('hex')}`;
@@ -71,45 +81,50 @@ describe('an unusable URL is refused with one line', async () => {
     parts.searchParams.set('user', weak);
     return parts.href.replace('postgresql://host/', 'postgresql:///');
   };
-  const cases: Record<string, () => Promise<Refusal>> = {
-    'a direct URL without a server': async () => ({
-      environment: {
-        DATABASE_URL: good,
-        DATABASE_DIRECT_URL: `postgresql://127.0.0.1:${await freePort()}/x`,
-      },
-      line: /^latchkey: The database in DATABASE_DIRECT_URL \(.*ECONNREFUSED/,
-    }),
-    'an account that may not create tables': async () => {
-      const url = await createEmptyDatabase(atFileEnd);
-      const database = await connectTo(url);
-      await database.query(`create role ${weak} login`);
-      onTestFinished(() => database.query(`drop role ${weak}`).then(() => {}));
-      return {
-        environment: { DATABASE_URL: asWeak(url) },
-        line: /^latchkey: The database refuses what its account must do: permission denied for schema public\.$/,
-      };
-    },
-    'an account that may not see the tables': async () => {
-      const database = await connectTo(good);
-      await database.query(`create role ${weak} login; grant all on schema public to ${weak}`);
-      onTestFinished(() => database.query(`drop owned by ${weak}; drop role ${weak}`).then(() => {}));
-      return {
-        environment: { DATABASE_URL: asWeak(good) },
-        line: /^latchkey: The database refuses what its account must do: relation "schema_migrations" already exists\.$/,
-        scripts: [MIGRATE],
-      };
-    },
-  };
 
-  test.each(Object.entries(cases))('%s', async (_, make) => {
-    const { environment, line, scripts = [START, MIGRATE, SEED, RESTORED] } = await make();
-    const ended = await Promise.all(
-      scripts.map((script) => runToEnd({ ...settings, ...environment }, script)),
-    );
-    for (const { code, stdout, stderr } of ended) {
-      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
-      expect(stderr.trimEnd()).toMatch(line);
-      expect(stderr.trimEnd()).not.toContain('\n');
+  test('a direct URL without a server', async () => {
+    const environment = {
+      DATABASE_URL: good,
+      DATABASE_DIRECT_URL: `postgresql://127.0.0.1:${await freePort()}/x`,
+    };
+    const line = /The database in DATABASE_DIRECT_URL \(.*ECONNREFUSED/;
+    await expectRefusals([MIGRATE], environment, new RegExp(`^latchkey: ${line.source}`));
+
+    // The other programs open the database by one of these.
+    const config = loadConfig({ ...settings, ...environment });
+    const { logger, errors } = collectErrors();
+    for (const start of [
+      () => startService(config, logger),
+      () => withServices(config, logger, async () => {}),
+    ]) {
+      const refusal = await start().catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(StartupError);
+      expect((refusal as StartupError).message).toMatch(new RegExp(`^${line.source}`));
+      expect((refusal as StartupError).message).not.toContain('\n');
     }
+    expect(errors).toEqual([]);
+  });
+
+  test('an account that may not create tables', async () => {
+    const url = await createEmptyDatabase(atFileEnd);
+    const database = await connectTo(url);
+    await database.query(`create role ${weak} login`);
+    onTestFinished(() => database.query(`drop role ${weak}`).then(() => {}));
+    await expectRefusals(
+      [START, MIGRATE, SEED, RESTORED],
+      { DATABASE_URL: asWeak(url) },
+      /^latchkey: The database refuses what its account must do: permission denied for schema public\.$/,
+    );
+  });
+
+  test('an account that may not see the tables', async () => {
+    const database = await connectTo(good);
+    await database.query(`create role ${weak} login; grant all on schema public to ${weak}`);
+    onTestFinished(() => database.query(`drop owned by ${weak}; drop role ${weak}`).then(() => {}));
+    await expectRefusals(
+      [MIGRATE],
+      { DATABASE_URL: asWeak(good) },
+      /^latchkey: The database refuses what its account must do: relation "schema_migrations" already exists\.$/,
+    );
   });
 });
