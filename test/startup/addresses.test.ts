@@ -11,7 +11,7 @@ import { connectTo, createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { runToEnd } from '../support/processes.ts';
 import { createEmptyDatabase } from './empty-database.ts';
-import { collectErrors } from './error-log.ts';
+import { collectLog } from './collected-log.ts';
 
 const [START, MIGRATE, SEED, RESTORED] = [
   'src/main.ts',
@@ -92,7 +92,7 @@ describe('an unusable URL is refused with one line', async () => {
 
     // The other programs open the database by one of these.
     const config = loadConfig({ ...settings, ...environment });
-    const { logger, errors } = collectErrors();
+    const { logger, lines } = collectLog();
     for (const start of [
       () => startService(config, logger),
       () => withServices(config, logger, async () => {}),
@@ -102,7 +102,7 @@ describe('an unusable URL is refused with one line', async () => {
       expect((refusal as StartupError).message).toMatch(new RegExp(`^${line.source}`));
       expect((refusal as StartupError).message).not.toContain('\n');
     }
-    expect(errors).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
   test('an account that may not create tables', async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -82,7 +82,7 @@ test(
   'a newcomer can start it, copy the lines, end it, kill it and start it again',
   { timeout: 180_000 },
   async () => {
-    const environment = { DATA_DIR: dataDir, LOG_LEVEL: 'info' };
+    const environment = { DATA_DIR: dataDir, LOG_LEVEL: 'debug' };
     let began = performance.now();
     const first = await spawnService(environment);
     const times = [performance.now() - began];
@@ -103,9 +103,11 @@ test(
         expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0);
     }
     // The log contains no secrets.
-    const { stderr } = first.output();
+    const { stdout, stderr } = first.output();
     for (const secret of [banner.secret, ...banner.keys, 'correct horse'])
       expect(stderr).not.toContain(secret);
+    const adminToken = (await readFile(join(dataDir, 'admin.token'), 'utf8')).trim();
+    expect(stdout + stderr).not.toContain(adminToken);
 
     // A second process in the same folder refuses to start, and the first one continues.
     const second = await runToEnd(environment);

@@ -1,12 +1,13 @@
 import { systemRandom } from '../../src/platform/random.ts';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { prepareDemo, type Demo } from '../../src/app/demo/demo.ts';
 import { migrate } from '../../src/migrations/index.ts';
 import { openDatabase } from '../../src/platform/database/index.ts';
 import { serve } from '../../src/app/serve.ts';
+import { withServices } from '../../src/app/service.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newUser } from '../support/fixtures.ts';
@@ -17,10 +18,12 @@ import {
   spawnProgram,
   spawnService,
   temporaryDataDir,
+  type AtEnd,
 } from '../support/processes.ts';
-import { MASTER_KEY, startTestService } from '../support/service.ts';
+import { MASTER_KEY } from '../support/service.ts';
 import { createEmptyDatabase } from './empty-database.ts';
-import { collectErrors } from './error-log.ts';
+import { collectLog } from './collected-log.ts';
+import { startHere } from './start-here.ts';
 
 const MIGRATE = 'src/app/commands/migrate.ts';
 const SEED = 'src/app/commands/seed.ts';
@@ -38,21 +41,20 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
     expect(first.stdout).toMatch(/^migrated: \d{14}_\w+(, \d{14}_\w+)*\n$/);
     const second = await runToEnd(environment, MIGRATE);
     expect(second).toEqual({ code: 0, stderr: '', stdout: 'the schema is up to date\n' });
-    const service = await startTestService(environment);
+    const service = await startHere(environment);
     await newUser(service.api, await newApp(service.api));
   });
 
   test('works on the embedded database, and reports a running service', async () => {
     const environment = { DATA_DIR, LOG_LEVEL: 'error' };
     expect(await runToEnd(environment, MIGRATE)).toMatchObject({ code: 0, stderr: '' });
-    const service = await startTestService({ ...environment, DATABASE_URL: '' });
+    const service = await startHere({ ...environment, DATABASE_URL: '' });
     for (const script of [MIGRATE, SEED]) {
       const { code, stderr } = await runToEnd(environment, script);
       expect(code).toBe(1);
       expect(stderr).toMatch(/^latchkey: .*in use.*\n$/);
     }
     expect((await service.api.call('GET', '/health')).status).toBe(200);
-    await service.stop();
   });
 
   test('leaves no locks and no partial changes when it is killed', async () => {
@@ -74,7 +76,7 @@ describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
     expect(await migrating.end('SIGKILL')).toBeNull();
     await blocker.query('rollback');
     const began = performance.now();
-    const service = await startTestService(environment);
+    const service = await startHere(environment);
     console.log(`start after a migration was killed: ${(performance.now() - began).toFixed(0)} ms`);
     await newUser(service.api, await newApp(service.api));
     const { rows } = await watcher.query<{ name: string }>('select name from schema_migrations');
@@ -88,7 +90,7 @@ describe('migrating', () => {
     const holder = await connectTo(url);
     // Like a process that migrates.
     await holder.query('begin; select pg_advisory_xact_lock(7016996765)');
-    const { logger, errors } = collectErrors();
+    const { logger, lines } = collectLog();
     const database = await openDatabase({ databaseUrl: url, dataDir: 'unused', logger });
     const migrating = database.withStatementTimeout(0, ({ knex }) => migrate(knex));
     const watcher = await connectTo(url);
@@ -109,18 +111,18 @@ describe('migrating', () => {
     const { rows } = await watcher.query<{ name: string }>('select name from schema_migrations');
     expect(ran).not.toEqual([]);
     expect(rows.map(({ name }) => name).toSorted()).toEqual(ran);
-    expect(errors).toEqual([]);
+    expect(lines).toEqual([]);
   });
 });
 
 /** Two services on one database, and what they write to their logs. */
-async function startTwoHere(environment: Record<string, string>) {
-  const { logger, errors } = collectErrors();
+async function startTwoHere(environment: Record<string, string>, atEnd: AtEnd) {
+  const { logger, lines } = collectLog();
   const [one, other] = await Promise.all([
-    startTestService(environment, { logger }),
-    startTestService(environment, { logger }),
+    startHere(environment, { logger, atEnd }),
+    startHere(environment, { logger, atEnd }),
   ]);
-  return { one, other, logged: () => errors.join('') };
+  return { one, other, logged: () => lines.join('') };
 }
 
 describe('two services that start at once on one empty database', { timeout: 90_000 }, () => {
@@ -136,7 +138,9 @@ describe('two services that start at once on one empty database', { timeout: 90_
         return { one, other, logged: () => one.output().stderr + other.output().stderr };
       };
       // Processes run at the same time, and services in one process alternate at every wait.
-      const { one, other, logged } = await (round === 1 ? startTwoProcesses() : startTwoHere(environment));
+      const { one, other, logged } = await (round === 1
+        ? startTwoProcesses()
+        : startTwoHere(environment, atEnd));
       const app = await newApp(one.api);
       await newUser(other.api, app);
       expect(logged()).toBe('');
@@ -147,7 +151,8 @@ describe('two services that start at once on one empty database', { timeout: 90_
     ['nothing', false],
     ['its developer only', true],
   ])('with %s of the demo, they create one demo application', async (_what, withDeveloper) => {
-    const { one: first, other: second } = await startTwoHere(settingsFor(await createTestDatabase()));
+    const environment = settingsFor(await createTestDatabase());
+    const { one: first, other: second } = await startTwoHere(environment, onTestFinished);
     const services = [first, second];
     if (withDeveloper) {
       const account = { email: 'demo@latchkey.example', password: 'a developer password' };
@@ -168,7 +173,7 @@ describe('two services that start at once on one empty database', { timeout: 90_
 });
 
 describe('a signal just after the service listens', { timeout: 90_000 }, () => {
-  test('ends it cleanly, even while it creates the demo', async ({ onTestFinished }) => {
+  test('ends it cleanly, even while it creates the demo', async () => {
     const environment = { ...settingsFor(await createTestDatabase()), DEMO: 'on' };
     const port = await freePort();
     const starting = spawnProgram({ ...environment, PORT: String(port) });
@@ -184,11 +189,11 @@ describe('a signal just after the service listens', { timeout: 90_000 }, () => {
     const code = await starting.end('SIGTERM');
     expect({ code, stderr: starting.output().stderr }).toEqual({ code: 0, stderr: '' });
     // Nothing that it left behind prevents the next start.
-    const { logger, errors } = collectErrors();
+    const { logger, lines } = collectLog();
     const { service, banner } = await serve(loadConfig({ ...environment, PORT: '0' }), logger);
     onTestFinished(() => service.stop());
     expect(banner.match(/license key/g)).toHaveLength(3);
-    expect(errors).toEqual([]);
+    expect(lines).toEqual([]);
   });
 });
 
@@ -215,16 +220,24 @@ describe('node src/app/commands/seed.ts', { timeout: 90_000 }, () => {
     expect(first.stdout).toMatch(/demo@latchkey\.example \/ \S+/);
     expect(second.stdout).not.toMatch(/demo@latchkey\.example \/ \S+/);
 
-    const { api } = await startTestService(environment);
+    const { api } = await startHere(environment);
     const [, appId] = /app_id +(\S+)/.exec(first.stdout)!;
     const [, secret] = /secret +(\S+)/.exec(first.stdout)!;
     expect((await api.init({ app_id: appId!, secret: secret! })).status).toBe(200);
   });
 
-  test('prints usable addresses for any HOST', () => {
+  test('prints usable addresses for any HOST', async () => {
     const [everywhere, ipv6] = runs.map(({ stdout }) => stdout);
     expect(everywhere).toContain('http://127.0.0.1:3111/api/v1/client/init');
     expect(ipv6).toContain('http://[::1]:3111/api/v1/client/init');
+    const { logger } = collectLog();
+    await withServices(
+      loadConfig({ ...environment, PORT }),
+      logger,
+      async (_services, _database, baseUrl) => {
+        expect(baseUrl, 'by default').toBe('http://127.0.0.1:3111');
+      },
+    );
   });
 
   test('SIGINT in the middle leaves no database server behind', async () => {

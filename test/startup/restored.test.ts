@@ -130,8 +130,8 @@ test(
       /^ +1 {2}secrets of OAuth clients are replaced/m,
     ])
       expect(first.stdout).toMatch(line);
-    await withServices(loadConfig(environment), createLogger('warn'), async ({ restoration }, { knex }) => {
-      const again = await restoration.quarantine(knex);
+    await withServices(loadConfig(environment), createLogger('warn'), async ({ restoration }, database) => {
+      const again = await database.withStatementTimeout(0, ({ knex }) => restoration.quarantine(knex));
       expect(again).toContainEqual({ what: 'deliveries of webhooks are parked', rows: 0 });
       expect(again).toContainEqual({ what: 'mails are parked', rows: 0 });
     });

@@ -20,8 +20,9 @@ import {
   temporaryFolder,
   type ServiceProcess,
 } from '../support/processes.ts';
-import { MASTER_KEY, startTestService } from '../support/service.ts';
-import { collectErrors } from './error-log.ts';
+import { MASTER_KEY } from '../support/service.ts';
+import { collectLog } from './collected-log.ts';
+import { startHere } from './start-here.ts';
 
 const DATABASE_URL = await createTestDatabase();
 const good = { DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'error' };
@@ -67,16 +68,16 @@ const openPorts = () => process.getActiveResourcesInfo().filter((name) => name =
 
 /** Expects that the start fails with one line that names the setting, that nothing listens, and an empty log. */
 async function expectRefusal(name: string, environment: Record<string, string>): Promise<string> {
-  const { logger, errors } = collectErrors();
+  const { logger, lines } = collectLog();
   const before = openPorts();
-  const refusal = await startTestService({ ...good, ...environment }, { logger }).then(
+  const refusal = await startHere({ ...good, ...environment }, { logger }).then(
     () => 'it started',
     (error: unknown) => error,
   );
   expect(refusal).toBeInstanceOf(StartupError);
   const { message } = refusal as StartupError;
   expect(openPorts(), 'it must not listen').toBe(before);
-  expect(errors).toEqual([]);
+  expect(lines).toEqual([]);
   expect(message).not.toContain('\n');
   expect(message).toMatch(new RegExp(`\\b${name}\\b`));
   expect(message, 'a password').not.toContain('hunter2');
@@ -222,6 +223,7 @@ describe('startup fails on a wrong setting with one line that names it', { timeo
     ['HOST', '999.1.1.1'],
     ['DATABASE_URL', 'postgres://me:hunter2@ho st:port/latchkey'],
     ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/latchkey'],
+    ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
     ['DATABASE_URL', DATABASE_URL.replace(/test_\w+/, 'missing_database')],
     ['MASTER_KEY', short],
     ['LOG_LEVEL', 'loud'],
@@ -244,11 +246,10 @@ describe('startup fails on a wrong setting with one line that names it', { timeo
     if (name === 'MASTER_KEY') expect(line).not.toContain(value);
   });
 
-  // As processes: refused before a connection, by the database, and after everything else was opened.
+  // As processes: refused before anything was opened, and after everything else was.
   test.concurrent.each([
     ['PORT', 'abc'],
     ['DATABASE_URL', 'mysql://me:hunter2@127.0.0.1/latchkey'],
-    ['DATABASE_URL', `postgres://me:hunter2@127.0.0.1:${wrongPasswordPort}/latchkey`],
     ['PORT', String(takenPort)],
   ])('%s=%s', async (name, value) => {
     await expectProcessToEnd(name, { [name]: value });
@@ -305,7 +306,7 @@ describe('two processes', { timeout: 90_000 }, () => {
   });
 
   test('PORT=0 picks free ports, which the services print', async () => {
-    const other = await startTestService({ ...good, PORT: '0' });
+    const other = await startHere({ ...good, PORT: '0' });
     const services = [plain, other];
     const ports = services.map(({ api }) => new URL(api.baseUrl).port);
     expect(new Set(ports).size).toBe(2);
@@ -349,7 +350,7 @@ describe('two processes', { timeout: 90_000 }, () => {
 });
 
 test('an IPv6 address is printed as a usable URL', async () => {
-  const service = await startTestService({ ...good, HOST: '::1' });
+  const service = await startHere({ ...good, HOST: '::1' });
   expect(service.api.baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
   expect((await service.api.call('GET', '/health')).status).toBe(200);
 });
@@ -359,21 +360,21 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
 
   test('must be the key of the database, or startup fails', async () => {
     const url = await createTestDatabase();
-    await startTestService({ ...good, DATABASE_URL: url, MASTER_KEY: first });
+    await startHere({ ...good, DATABASE_URL: url, MASTER_KEY: first });
     await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: second });
   });
 
   test('can be rotated: the new one first, then without the old one', async () => {
     const url = await createTestDatabase();
     const environment = { ...good, DATABASE_URL: url };
-    const before = await startTestService({ ...environment, MASTER_KEY: first });
+    const before = await startHere({ ...environment, MASTER_KEY: first });
     const app = await newApp(before.api);
     const session = await newSession(before.api, app);
     const [key] = await app.keys(1);
     await before.stop();
 
     const works = async (masterKey: string) => {
-      const service = await startTestService({ ...environment, MASTER_KEY: masterKey });
+      const service = await startHere({ ...environment, MASTER_KEY: masterKey });
       const { api } = service;
       expect((await api.init(app.with({}))).status).toBe(200);
       expect((await api.verify({ app_id: app.app_id, token: session.token })).status).toBe(200);
@@ -411,11 +412,11 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
 });
 
 test('a generated master key is kept with an external database, too', { timeout: 90_000 }, async () => {
-  const dataDir = await temporaryDataDir(atFileEnd);
+  const dataDir = await temporaryDataDir();
   const url = await createTestDatabase();
   const environment = { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: dataDir };
   for (let round = 0; round < 2; round += 1) {
-    const service = await startTestService(environment);
+    const service = await startHere(environment);
     expect((await service.api.call('GET', '/health')).status).toBe(200);
   }
   await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: `${dataDir}-other` });
