@@ -65,7 +65,10 @@ describe('every response of the v1 login has deprecation headers', () => {
   });
 
   test('503, without the database', async () => {
-    const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
+    const broken = await startTestService(
+      { DATABASE_URL: service.databaseUrl },
+      { statementTimeoutMs: 2_000 },
+    );
     await broken.database.close();
     const response = await broken.api.post(path, app.with(user));
     expect(response.status).toBeGreaterThanOrEqual(500);

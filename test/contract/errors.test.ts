@@ -243,7 +243,10 @@ describe('the model', async () => {
   });
 
   test("is legacy with status 'error' for errors of the service", async () => {
-    const broken = await startTestService({ DATABASE_URL: service.databaseUrl });
+    const broken = await startTestService(
+      { DATABASE_URL: service.databaseUrl },
+      { statementTimeoutMs: 2_000 },
+    );
     await broken.database.close();
     const response = await fetch(`${broken.baseUrl}/health`, { headers: { accept: 'application/json' } });
     expect(await response.json()).toMatchObject({ status: 'error', error: 'HEALTH_CHECK_FAILED', code: 500 });
