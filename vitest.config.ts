@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
-    setupFiles: ['test/support/file-end.ts'],
+    setupFiles: ['test/support/setup.ts'],
     // Files also wait, so two cores are busy with three workers; each more loads and compiles everything again.
     maxWorkers: 3,
     isolate: false,

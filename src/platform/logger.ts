@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -6,13 +6,16 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * Writes JSON lines to standard error; standard output is for people.
+ * Writes JSON lines, by default to standard error; standard output is for people.
  * @param level the least severe level that is written
  */
-export function createLogger(level: LogLevel): Logger {
+export function createLogger(
+  level: LogLevel,
+  destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
-    pino.destination({ fd: 2, sync: true }),
+    destination,
   );
 }
 

@@ -19,7 +19,7 @@ test('cleans up everything at the end of a file, in reverse order, even after fa
 
 test('shared code of tests does not use afterAll, which is ignored in hooks and tests', () => {
   const shared = globSync('test/**/*.ts', { cwd: root }).filter(
-    (file) => !/\.(test|long)\.ts$/.test(file) && file !== 'test/support/file-end.ts',
+    (file) => !/\.(test|long)\.ts$/.test(file) && file !== 'test/support/setup.ts',
   );
   expect(shared.length).toBeGreaterThan(20);
   const text = (file: string) => readFileSync(new URL(file, root), 'utf8');

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -18,6 +17,7 @@ import { parseSmtpUrl } from '../../src/platform/mail/smtp-address.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { StartupError } from '../../src/platform/startup-error.ts';
 import { TestClock } from '../support/clock.ts';
+import { collectLog } from '../support/collected-log.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryFolder, type AtEnd } from '../support/processes.ts';
 import { readMails } from '../support/service.ts';
@@ -30,8 +30,7 @@ const message = { to: 'ada@example.com', subject: 'Your claim', text: `Open ${SE
 
 async function open(settings: Partial<MailSettings>, atEnd: AtEnd = onTestFinished) {
   const clock = new TestClock();
-  const lines: string[] = [];
-  const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
+  const { logger, lines } = collectLog('trace');
   const mail = await openMail(
     { smtpUrl: undefined, folder: 'unused', from: () => FROM, ...settings },
     { clock, random: systemRandom, logger },

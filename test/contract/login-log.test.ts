@@ -1,11 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { limitPlan } from '../operations/support/plans.ts';
 import { newGuest, type Guest } from '../operations/support/entry-points.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { DAY } from '../support/clock.ts';
+import { collectLog } from '../support/collected-log.ts';
 import { connectTo } from '../support/database.ts';
 import {
   ban,
@@ -33,11 +33,8 @@ const list = join(folder, 'networks.txt');
 await writeFile(list, '203.0.113.0/24\n');
 afterAll(() => rm(list));
 
-const written: string[] = [];
-const service = await startTestService(
-  { VPN_NETWORKS: list, TRUSTED_PROXIES: '127.0.0.1' },
-  { logger: pino({ level: 'info' }, { write: (line: string) => void written.push(line) }) },
-);
+const { logger, lines: written } = collectLog('info');
+const service = await startTestService({ VPN_NETWORKS: list, TRUSTED_PROXIES: '127.0.0.1' }, { logger });
 const { api, baseUrl, clock, databaseUrl } = service;
 
 type Line = Readonly<Record<string, unknown>>;
@@ -48,7 +45,7 @@ const refusalsSince = (start: number): Line[] =>
     .slice(start)
     .map((line) => JSON.parse(line) as Line)
     .filter(({ msg }) => msg === 'login refused')
-    .map(({ level, time, pid, hostname, msg, ...fields }) => {
+    .map(({ level, time, msg, ...fields }) => {
       expect({ level, msg }).toEqual({ level: 30, msg: 'login refused' });
       return fields;
     });

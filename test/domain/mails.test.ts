@@ -2,7 +2,6 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { pino } from 'pino';
 import PostalMime from 'postal-mime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMails, type Mails } from '../../src/messaging/mails/mails.ts';
@@ -21,6 +20,7 @@ import { systemRandom } from '../../src/platform/random.ts';
 import { smtpError, startMailServer } from '../conformance/support/mail-server.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { DAY, TestClock } from '../support/clock.ts';
+import { collectLog } from '../support/collected-log.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { MASTER_KEY, startTestService } from '../support/service.ts';
@@ -55,8 +55,7 @@ async function newMails(
   send: Mail['send'],
   { databaseUrl, masterKey = MASTER_KEY }: { databaseUrl?: string; masterKey?: string } = {},
 ) {
-  const lines: string[] = [];
-  const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
+  const { logger, lines } = collectLog('trace');
   const database = await openDatabase({
     databaseUrl: databaseUrl ?? newDatabase(),
     dataDir: 'unused',

@@ -11,7 +11,7 @@ import { connectTo, createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { runToEnd } from '../support/processes.ts';
 import { createEmptyDatabase } from './empty-database.ts';
-import { collectLog } from './collected-log.ts';
+import { collectLog } from '../support/collected-log.ts';
 
 const [START, MIGRATE, SEED, RESTORED] = [
   'src/main.ts',

@@ -6,7 +6,7 @@ import { serve } from '../../src/app/serve.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { Api } from '../support/api.ts';
 import { temporaryDataDir } from '../support/processes.ts';
-import { collectLog } from './collected-log.ts';
+import { collectLog } from '../support/collected-log.ts';
 import { startHere } from './start-here.ts';
 
 const PLANS = '/api/v2/admin/plans';

@@ -22,7 +22,7 @@ import {
 } from '../support/processes.ts';
 import { MASTER_KEY } from '../support/service.ts';
 import { createEmptyDatabase } from './empty-database.ts';
-import { collectLog } from './collected-log.ts';
+import { collectLog } from '../support/collected-log.ts';
 import { startHere } from './start-here.ts';
 
 const MIGRATE = 'src/app/commands/migrate.ts';

@@ -21,7 +21,7 @@ import {
   type ServiceProcess,
 } from '../support/processes.ts';
 import { MASTER_KEY } from '../support/service.ts';
-import { collectLog } from './collected-log.ts';
+import { collectLog } from '../support/collected-log.ts';
 import { startHere } from './start-here.ts';
 
 const DATABASE_URL = await createTestDatabase();

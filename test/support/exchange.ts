@@ -1,4 +1,4 @@
-import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
+import { getHttpOperationsFromSpec } from '@stoplight/prism-http/dist/utils/operations.js';
 import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import type { IHttpOperation } from '@stoplight/types';
 import { expect } from 'vitest';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
 import { loadConfig } from '../../src/config/config.ts';
-import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import type { Logger } from '../../src/platform/logger.ts';
 import { startService, type RunningService } from '../../src/app/service.ts';
 import { atFileEnd } from './at-file-end.ts';
 import { Api } from './api.ts';
@@ -11,6 +11,7 @@ import { TestClock } from './clock.ts';
 import { createTestDatabase } from './database.ts';
 import { knownHashes } from './known-hashes.ts';
 import { temporaryFolder } from './processes.ts';
+import { testLogger } from './test-logger.ts';
 
 /** The master key of every test service, because services on one database must share it. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
@@ -56,7 +57,7 @@ export async function startTestService(
     hashing = 'once',
     deadlineMs = PATIENCE_MS,
     statementTimeoutMs = PATIENCE_MS,
-    logger = createLogger('warn'),
+    logger = testLogger,
   }: TestOptions = {},
 ): Promise<TestService> {
   const clock = new TestClock();

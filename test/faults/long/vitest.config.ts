@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/faults/long/*.long.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
-    setupFiles: ['test/support/file-end.ts'],
+    setupFiles: ['test/support/setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
   },
