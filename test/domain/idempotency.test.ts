@@ -32,3 +32,14 @@ test.each([
     expect(new Set(ends)).toEqual(new Set([200, code]));
   },
 );
+
+test.each([
+  ['of any length', 'a'.repeat(300_000)],
+  ['with characters that JSON escapes', '"\\\n\u0000\u2028'.repeat(40_000)],
+  ['with pairs of surrogates at every place', `a${'\u{1f511}'.repeat(100_000)}`],
+])('a response is repeated as it was: %s', async (what, text) => {
+  const response = { status: 201, mediaType: 'text/csv', text };
+  const once = () => services.idempotency.once('owner', what, [], async () => response);
+  expect(await once()).toEqual({ response, replayed: false });
+  expect(await once()).toEqual({ response, replayed: true });
+});

@@ -51,6 +51,11 @@ describe('hostile tables', () => {
     },
   );
 
+  test('a line of delimiters is not read to the end', async () => {
+    const { lines } = await read('CSV', `username,email\n${','.repeat(MIB)}\na,`);
+    expect(lines).toEqual([{ line: 2, fault: expect.stringMatching(/its length/) }]);
+  });
+
   test('lines of white space count as blank', async () => {
     const { lines } = await read('JSON', ' \t\r\n'.repeat(100_001));
     expect(lines).toEqual([{ line: 100_001, fault: expect.stringMatching(/blank lines/) }]);

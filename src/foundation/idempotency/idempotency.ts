@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { createGzip, gunzip, gzip } from 'node:zlib';
 import type { Knex } from 'knex';
 import { ApiError } from '../errors/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -24,6 +26,8 @@ const QUEUE_PER_TENANT = 100;
 const QUEUE = 300;
 /** After this time a caller should retry, even where the operation itself may take longer. */
 const MAX_WAIT_MS = 4_500;
+/** In characters. */
+const SERIALIZED_AT_ONCE = 65_536;
 
 /** The response of an operation, recorded so that it can be repeated. */
 export interface RecordedResponse {
@@ -130,7 +134,18 @@ function digestOf(parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 async function pack(response: RecordedResponse): Promise<Buffer> {
-  return promisify(gzip)(JSON.stringify(response));
+  if (response.text.length <= SERIALIZED_AT_ONCE) return promisify(gzip)(JSON.stringify(response));
+  const packing = createGzip();
+  const [packed] = await Promise.all([buffer(packing), pipeline(serialized(response), packing)]);
+  return packed;
+}
+
+/** A response as JSON in parts, because one of many keys would block the event loop. */
+function* serialized({ text, ...rest }: RecordedResponse): Generator<string> {
+  yield JSON.stringify({ ...rest, text: '' }).slice(0, -'"}'.length);
+  for (let start = 0; start < text.length; start += SERIALIZED_AT_ONCE)
+    yield JSON.stringify(text.slice(start, start + SERIALIZED_AT_ONCE)).slice(1, -1);
+  yield '"}';
 }
 
 async function unpack(packed: Buffer): Promise<RecordedResponse> {

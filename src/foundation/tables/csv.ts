@@ -109,10 +109,18 @@ async function* recordsOf(
 ): AsyncGenerator<ParsedRecord> {
   const yieldIfDue = createCooperativeYield();
   let failure: unknown;
+  let { lines } = parser.info;
+  let unfinished = 0;
   parser.on('error', (error) => (failure = error));
   for await (const part of text) {
     await new Promise<unknown>((resolve) => parser.write(part, resolve));
     if (failure !== undefined) throw failure;
+    unfinished = parser.info.lines === lines ? unfinished + part.length : 0;
+    lines = parser.info.lines;
+    // The parser's own limit does not count the delimiters, so it would collect a line of nothing else.
+    if (unfinished > LONGEST_LINE) {
+      throw new CsvError('CSV_MAX_RECORD_SIZE', 'The line is too long', parser.options, { lines });
+    }
     for (const record of read.splice(0)) {
       yield record;
       await yieldIfDue();

@@ -109,6 +109,7 @@ test.each<[string, number, () => string]>([
 });
 
 const wanted = { amount: 10_000, duration_days: 30, tier: 'Pro', note: 'n'.repeat(500) };
+const idempotencyKey = randomBytes(8).toString('hex');
 
 test.each<[string, number, () => Promise<number>]>([
   ['10,000 new keys', 201, () => post(`${own}/licenses`, wanted)],
@@ -117,6 +118,11 @@ test.each<[string, number, () => Promise<number>]>([
     '10,000 new keys with an Idempotency-Key',
     201,
     () => post(`${own}/licenses`, wanted, { 'idempotency-key': randomBytes(8).toString('hex') }),
+  ],
+  [
+    '10,000 keys of an earlier request',
+    201,
+    () => post(`${own}/licenses`, wanted, { 'idempotency-key': idempotencyKey }),
   ],
   ['days for all keys', 200, () => post(`${own}/licenses/extend`, { days: 1, all: true })],
   [
