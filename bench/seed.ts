@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import type pg from 'pg';
-import { loadKeys } from '../src/foundation/keys/keys.ts';
+import { loadKeys } from '../src/foundation/installation-keys/installation-keys.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/platform/database/index.ts';
 import { createKeyring } from '../src/platform/keyring.ts';

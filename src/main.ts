@@ -1,5 +1,5 @@
 import { runCommand } from './app/commands/command.ts';
-import { onParentEnd } from './app/commands/parent.ts';
+import { onParentEnd } from './app/commands/parent-process.ts';
 import { loadConfig } from './config/config.ts';
 import { createLogger } from './platform/logger.ts';
 

@@ -1,5 +1,5 @@
 import type { Addresses } from './foundation/addresses/addresses.ts';
-import type { Administrators } from './accounts/administration/administrators.ts';
+import type { Administrators } from './accounts/administrators/administrators.ts';
 import type { AccessTokens } from './access/access-tokens/access-tokens.ts';
 import type { Agents } from './access/agents/agents.ts';
 import type { ApiTokens } from './accounts/api-tokens/api-tokens.ts';

@@ -413,7 +413,7 @@ describe('time, randomness and environment are parameters', () => {
     const requested = /Math\.random|randomBytes|randomUUID|randomInt|randomFill|getRandomValues|generateKey/;
     expect(filesWith(requested)).toEqual([
       // Node.js generates key pairs with its own randomness only.
-      'src/foundation/keys/keys.ts',
+      'src/foundation/installation-keys/installation-keys.ts',
       'src/foundation/signing-keys/signing-keys.ts',
       // The embedded PostgreSQL: its password, and the name of a temporary folder.
       'src/platform/database/embedded-address.ts',

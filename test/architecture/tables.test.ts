@@ -28,7 +28,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'foundation/cluster': ['nodes'],
   'foundation/events': ['events', 'relay_positions'],
   'foundation/idempotency': ['idempotency_keys'],
-  'foundation/keys': ['data_keys'],
+  'foundation/installation-keys': ['data_keys'],
   'foundation/limits': ['rate_limits'],
   'foundation/signing-keys': ['signing_keys'],
   'licensing/bans': ['bans'],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newApiToken } from '../operations/support/tokens.ts';
 import type { ApiResponse } from '../support/api.ts';
-import { allTold } from '../support/billing.ts';
+import { untilPaymentEventsProcessed } from '../support/billing.ts';
 import { DAY } from '../support/clock.ts';
 import { connectTo } from '../support/database.ts';
 import { newDeveloper } from '../support/fixtures.ts';
@@ -69,7 +69,7 @@ const counts = tables
 
 /** The number of rows in each table: a second effect would add one somewhere. */
 async function rows(): Promise<Record<string, number>> {
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   // Uses an existing connection, because a new one would read the catalog of every table again.
   const found = await service.database.knex.raw<{ rows: { name: string; rows: number }[] }>(counts);
   return Object.fromEntries(found.rows.map(({ name, rows: amount }) => [name, amount]));

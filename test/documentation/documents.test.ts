@@ -2,6 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
+import { loggedMessages } from './logged-messages.ts';
 import { anchors, markdownFiles, readDocument, ROOT, withoutCode } from './markdown.ts';
 
 /** Served to agents with the service's URLs, so they have no links between files. */
@@ -65,11 +66,15 @@ test('every script of package.json is documented', () => {
   expect(rows.map((match) => match[1]!).sort()).toEqual(Object.keys(manifest.scripts).sort());
 });
 
-test('the service logs the messages that docs/operating.md lists', () => {
-  const code = globSync('src/**/*.ts', { cwd: ROOT }).map(readDocument).join('');
-  const messages = [...readDocument('docs/operating.md').matchAll(/^\| `([^`]+)` +\| (?:warn|error) +\|/gm)];
-  expect(messages.length).toBeGreaterThan(5);
-  expect(messages.map((match) => match[1]!).filter((message) => !code.includes(`'${message}'`))).toEqual([]);
+test('docs/reference/log-messages.md lists every warning and error of the log, and no others', () => {
+  const rows = readDocument('docs/reference/log-messages.md').matchAll(
+    /^\| `([^`]+)` +\| (warn|error|fatal) +\|/gm,
+  );
+  const listed = [...rows].map(([, message, level]) => `${level}: ${message}`);
+  const logged = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) => loggedMessages(readDocument(file)));
+  expect(logged.length).toBeGreaterThan(40);
+  // The message of a failed response is its error code.
+  expect(listed.sort()).toEqual([...new Set(logged)].filter((each) => !each.endsWith(': code')).sort());
 });
 
 describe('the version', () => {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Keys } from '../../src/foundation/keys/keys.ts';
+import type { Keys } from '../../src/foundation/installation-keys/installation-keys.ts';
 import { createChallenge, type Challenge } from '../../src/commerce/machine-payments/challenge.ts';
 import { createMachinePayments } from '../../src/commerce/machine-payments/machine-payments.ts';
 import { createNewId } from '../../src/platform/ids.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
-import { getWebhook, happen, LOOPBACK, newWebhook } from './support/webhooks.ts';
+import { getWebhook, banNetwork, LOOPBACK, newWebhook } from './support/webhooks.ts';
 
 const { api } = await startTestService(LOOPBACK);
 
@@ -37,7 +37,7 @@ test('many endpoints that never respond leave slots for those that do', async ()
   const app = await newApp(api, developer);
   const quick = await startReceiver();
   await newWebhook(api, app, quick.url, ['ban.created']);
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(() => quick.ids()).toHaveLength(1);
 
   const { silent, most } = await startSilent();
@@ -45,9 +45,9 @@ test('many endpoints that never respond leave slots for those that do', async ()
   for (const other of others) {
     for (let count = 0; count < 20; count += 1) await newWebhook(api, other, silent.url, ['ban.created']);
   }
-  for (const other of others) await happen(api, other);
+  for (const other of others) await banNetwork(api, other);
   await expect.poll(() => silent.received.length).toBeGreaterThanOrEqual(30);
-  for (let count = 0; count < 20; count += 1) await happen(api, app, `203.0.113.${count}`);
+  for (let count = 0; count < 20; count += 1) await banNetwork(api, app, `203.0.113.${count}`);
   await expect.poll(() => quick.ids()).toHaveLength(21);
   // They may use half of the slots.
   expect(most()).toBeLessThanOrEqual(32);

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { newApp } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
 import { startReceiver } from './support/receiver.ts';
-import { happen, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
+import { banNetwork, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
 
 const AFTER_RECOVERY = { timeout: 60_000 };
 
@@ -43,7 +43,7 @@ test.each([
       waiting.push(() => response.writeHead(204).end());
     });
     const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
-    for (let host = 0; host < 12; host += 1) await happen(api, app, `203.0.113.${host}`);
+    for (let host = 0; host < 12; host += 1) await banNetwork(api, app, `203.0.113.${host}`);
     await expect.poll(() => waiting.length).toBeGreaterThanOrEqual(1);
     await lose();
     receiver.respond(204);

@@ -4,7 +4,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { newApp } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
 import { startReceiver } from './support/receiver.ts';
-import { happen, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
+import { banNetwork, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
 
 // Names that resolve to private addresses, and rebinding ones, are in test/platform/outbound-http.test.ts.
 test('a private address that is no longer allowed is not reached, and the delivery says so', async () => {
@@ -20,7 +20,7 @@ test('a private address that is no longer allowed is not reached, and the delive
   expect(await generous.end('SIGTERM')).toBe(0);
 
   const { api } = await spawnService(environment);
-  await happen(api, app);
+  await banNetwork(api, app);
   const only = async () => (await listDeliveries(api, app, webhook_id))[0];
   await expect.poll(async () => (await only())?.attempts).toBeGreaterThanOrEqual(1);
   expect(await only()).toMatchObject({

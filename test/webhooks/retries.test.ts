@@ -7,7 +7,7 @@ import {
   callWebhooks,
   getDelivery,
   getWebhook,
-  happen,
+  banNetwork,
   listDeliveries,
   LOOPBACK,
   newWebhook,
@@ -45,7 +45,7 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
   const watcher = await startReceiver();
   await newWebhook(api, app, watcher.url, ['webhook.disabled']);
   const began = clock.now();
-  await happen(api, app);
+  await banNetwork(api, app);
   for (const [index, delay] of SCHEDULE.entries()) {
     const attempts = index + 1;
     await expect.poll(async () => (await only()).attempts).toBe(attempts);
@@ -93,10 +93,10 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
   expect(new Set(attempt_log.map(({ response_body }) => response_body))).toEqual(new Set(['out of order']));
 
   // Events during the time when it is disabled are not delivered later.
-  await happen(api, app);
+  await banNetwork(api, app);
   receiver.respond(204);
   await callWebhooks(api, app, 'PATCH', [webhookId], { enabled: true });
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(() => receiver.received.length).toBe(11);
   await expect.poll(async () => (await only()).state).toBe('succeeded');
   expect(await getWebhook(api, app, webhookId)).toMatchObject({
@@ -109,7 +109,7 @@ test('a failed delivery is retried by the schedule, then the endpoint is disable
 
 test('a receiver that was down for a day gets everything', async () => {
   const { app, receiver, webhookId, only } = await scene(503);
-  for (let count = 0; count < 25; count += 1) await happen(api, app, `203.0.113.${count}`);
+  for (let count = 0; count < 25; count += 1) await banNetwork(api, app, `203.0.113.${count}`);
   await expect.poll(() => new Set(receiver.ids()).size).toBe(25);
   const all = new Set(receiver.ids());
   // Each response must be recorded before the clock advances, or its next attempt counts from then.
@@ -135,7 +135,7 @@ test('a receiver that was down for a day gets everything', async () => {
 
 test('410 disables the endpoint at once, and other deliveries wait', async () => {
   const { app, receiver, webhookId, only } = await scene(410);
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(async () => (await only()).state).toBe('failed');
   expect(await only()).toMatchObject({
     attempts: 1,
@@ -146,7 +146,7 @@ test('410 disables the endpoint at once, and other deliveries wait', async () =>
     enabled: false,
     disabled_reason: 'The endpoint responded with 410 Gone.',
   });
-  await happen(api, app);
+  await banNetwork(api, app);
   expect(receiver.received).toHaveLength(1);
 });
 
@@ -165,7 +165,7 @@ describe('Retry-After', () => {
     const { app, only } = await scene((response) =>
       response.writeHead(status, { 'retry-after': value }).end(),
     );
-    await happen(api, app);
+    await banNetwork(api, app);
     await expect.poll(async () => (await only()).attempts).toBe(1);
     const waited = Date.parse((await only()).next_attempt_at!) - clock.now().getTime();
     const slack = waits === 5 * SECOND ? 501 : 0;
@@ -186,7 +186,7 @@ test.each([
   const { app, only } = await scene((response) =>
     response.writeHead(status, { location: 'http://127.0.0.1/' }).end(),
   );
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(async () => (await only()).attempts).toBe(1);
   expect(await only()).toMatchObject({
     state: error === null ? 'succeeded' : 'pending',
@@ -200,7 +200,7 @@ test('the first KiB of a response is kept as text, also if it is binary', async 
     response.writeHead(500);
     response.end(Buffer.concat([Buffer.from([0, 0xff, 0x41]), Buffer.alloc(100_000, 'x')]));
   });
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(async () => (await only()).attempts).toBe(1);
   const { attempt_log } = await getDelivery(api, app, webhookId, (await only()).delivery_id);
   expect(attempt_log[0]!.response_body).toBe(`\ufffd\ufffdA${'x'.repeat(1021)}`);
@@ -209,14 +209,14 @@ test('the first KiB of a response is kept as text, also if it is binary', async 
 test('a refused connection is a failed attempt with an error', async () => {
   const { app, receiver, webhookId, only } = await scene(204);
   await callWebhooks(api, app, 'PATCH', [webhookId], { url: receiver.url.replace(/:\d+/, ':1999') });
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(async () => (await only()).attempts).toBe(1);
   expect(await only()).toMatchObject({ response_status: null, error: 'The connection was refused.' });
 });
 
 test('an endpoint that is disabled while a delivery waits receives it once it is enabled again', async () => {
   const { app, receiver, webhookId, only } = await scene(500);
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(async () => (await only()).attempts).toBe(1);
   await callWebhooks(api, app, 'PATCH', [webhookId], { enabled: false });
   receiver.respond(200);

@@ -5,7 +5,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { newApp } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
 import { startReceiver } from './support/receiver.ts';
-import { getWebhook, happen, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
+import { getWebhook, banNetwork, listDeliveries, LOOPBACK, newWebhook } from './support/webhooks.ts';
 
 /** The queue detects a dead worker after 10 to 16 s on an idle machine. Other tests may share this one. */
 const TAKEN_OVER = { timeout: 120_000 };
@@ -20,7 +20,7 @@ describe('two processes', async () => {
     for (const { url } of receivers) await newWebhook(first.api, app, url, ['ban.created']);
     const amount = 150;
     const work = async (api: typeof first.api, from: number) => {
-      for (let host = from; host < amount; host += 4) await happen(api, app, `203.0.113.${host}`);
+      for (let host = from; host < amount; host += 4) await banNetwork(api, app, `203.0.113.${host}`);
     };
     await Promise.all([work(first.api, 0), work(second.api, 1), work(first.api, 2), work(second.api, 3)]);
     for (const receiver of receivers)
@@ -55,7 +55,7 @@ describe('a process that is killed', async () => {
     const app = await newApp(killed.api);
     const receiver = await startReceiver(() => {});
     const { webhook_id } = await newWebhook(killed.api, app, receiver.url, ['ban.created']);
-    for (let host = 0; host < 15; host += 1) await happen(killed.api, app, `203.0.113.${host}`);
+    for (let host = 0; host < 15; host += 1) await banNetwork(killed.api, app, `203.0.113.${host}`);
     await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(1);
     const successor = await spawnService(environment);
     await killed.end('SIGKILL');
@@ -73,7 +73,7 @@ describe('a process that is killed', async () => {
     const receiver = await startReceiver(() => {});
     onTestFinished(() => void receiver.respond(204));
     await newWebhook(leaving.api, app, receiver.url, ['ban.created']);
-    await happen(leaving.api, app);
+    await banNetwork(leaving.api, app);
     await expect.poll(() => receiver.received.length).toBe(1);
     expect(await leaving.end('SIGTERM')).toBe(0);
     receiver.respond(204);

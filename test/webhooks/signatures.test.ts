@@ -10,7 +10,7 @@ import { startTestService } from '../support/service.ts';
 import { startReceiver, type Received } from './support/receiver.ts';
 import {
   callWebhooks,
-  happen,
+  banNetwork,
   LOOPBACK,
   newWebhook,
   type Schemas,
@@ -86,14 +86,14 @@ describe('during the overlap of a rotation', () => {
     const { body } = await callWebhooks<Schemas['RotateWebhookSecretResult']>(api, app, 'POST', parts, {});
     expect(body.secret).not.toBe(old);
     clock.advance(DAY - 1);
-    await happen(api, app);
+    await banNetwork(api, app);
     await expect.poll(() => receiver.ids()).toHaveLength(1);
     const [during] = receiver.received as [Received];
     expect(during.headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);
     expect(verify(body.secret, during)).toEqual(during.message);
     expect(verify(old, during)).toEqual(during.message);
     clock.advance(1);
-    await happen(api, app);
+    await banNetwork(api, app);
     await expect.poll(() => receiver.ids()).toHaveLength(2);
     const [, after] = receiver.received as [Received, Received];
     expect(after.headers['webhook-signature']).toMatch(/^v1,\S{44}$/);

@@ -4,7 +4,7 @@ import type { ApiTokens } from '../../accounts/api-tokens/api-tokens.ts';
 import type { Addresses } from '../../foundation/addresses/addresses.ts';
 import type { Audit } from '../../foundation/audit/audit.ts';
 import type { Developers, Scope } from '../../accounts/developers/developers.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Limits } from '../../foundation/limits/limits.ts';
 import type { Mails } from '../../messaging/mails/mails.ts';
 import type { Client } from '../../platform/address.ts';

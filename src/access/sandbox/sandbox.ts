@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from '../agents/agents.ts';
 import type { Scope } from '../../accounts/developers/developers.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Tokens } from '../../foundation/tokens/tokens.ts';
 

@@ -24,7 +24,7 @@ export type { Application, OwnApplication } from './application.ts';
 export interface Applications
   extends ApplicationAuthentication, ApplicationLocks, ApplicationManagement, SecretManagement, UserSeats {
   /** Records whether machines or networks are banned, inside the caller's transaction. */
-  noteClientBans(trx: Knex.Transaction, appId: string, hasClientBans: boolean): Promise<void>;
+  setHasClientBans(trx: Knex.Transaction, appId: string, hasClientBans: boolean): Promise<void>;
   /** The ids of a developer's applications, in any order. */
   idsOfDeveloper(db: Knex, developerId: string): Promise<string[]>;
   /** The applications of a developer among some ids, by id. */
@@ -59,7 +59,7 @@ export function createApplications(deps: Dependencies): Applications {
     ...createApplicationManagement(parts),
     ...createSecretManagement(parts),
     ...createUserSeats(parts),
-    noteClientBans: (trx, appId, hasClientBans) =>
+    setHasClientBans: (trx, appId, hasClientBans) =>
       store.updateApplication(trx, appId, { has_client_bans: hasClientBans }),
     idsOfDeveloper: store.listApplicationIds,
     async findOfDeveloper(db, developerId, appIds) {

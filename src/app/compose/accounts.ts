@@ -1,4 +1,4 @@
-import { createAdministrators } from '../../accounts/administration/administrators.ts';
+import { createAdministrators } from '../../accounts/administrators/administrators.ts';
 import { createApiTokens } from '../../accounts/api-tokens/api-tokens.ts';
 import { createApplications } from '../../accounts/applications/applications.ts';
 import { createDevelopers } from '../../accounts/developers/developers.ts';

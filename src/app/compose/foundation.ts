@@ -6,7 +6,7 @@ import { createEvents } from '../../foundation/events/events.ts';
 import { createHealth } from '../../foundation/health/health.ts';
 import { createIdempotency } from '../../foundation/idempotency/idempotency.ts';
 import type { Config } from '../../config/config.ts';
-import { hasKeys, loadKeys, type Keys } from '../../foundation/keys/keys.ts';
+import { hasKeys, loadKeys, type Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import { createLimits } from '../../foundation/limits/limits.ts';
 import { createMetrics } from '../../foundation/metrics/metrics.ts';
 import { migrate } from '../../migrations/index.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../foundation/errors/api-error.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { ApiError } from '../../foundation/errors/api-error.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Limits } from '../../foundation/limits/limits.ts';
 import { addressBlock, type Client } from '../../platform/address.ts';
 import type { Clock } from '../../platform/clock.ts';

@@ -1,5 +1,5 @@
 /** 100 percent in basis points. */
-export const WHOLE = 10_000;
+export const BASIS_POINTS = 10_000;
 
 /**
  * The cost of one key for a reseller: the price less the commission, rounded up to the next minor unit, so
@@ -9,8 +9,8 @@ export const WHOLE = 10_000;
  * @returns minor units, from 0 to the price
  */
 export function costOfKey(priceMinor: number, marginBasisPoints: number): number {
-  const share = BigInt(priceMinor) * BigInt(WHOLE - marginBasisPoints);
-  return Number((share + BigInt(WHOLE - 1)) / BigInt(WHOLE));
+  const share = BigInt(priceMinor) * BigInt(BASIS_POINTS - marginBasisPoints);
+  return Number((share + BigInt(BASIS_POINTS - 1)) / BigInt(BASIS_POINTS));
 }
 
 /** The cost of several keys: the rounded cost of one, multiplied. It may exceed the largest safe integer. */

@@ -1,6 +1,6 @@
 import { invalidMember } from '../../foundation/errors/api-error.ts';
 import { fromMinor, fromScaled, toScaled } from '../../foundation/money/money.ts';
-import { WHOLE } from './reseller-state.ts';
+import { BASIS_POINTS } from './reseller-state.ts';
 import type { ResellerRow } from './reseller-store.ts';
 
 /** Decimals of a commission: percent outside, basis points inside. */
@@ -31,7 +31,7 @@ export interface Reseller extends NewReseller {
 /** A commission as it is stored. @throws ApiError VALIDATION_FAILED */
 export function toBasisPoints(commissionMargin: number): number {
   const basisPoints = toScaled(commissionMargin, MARGIN_DIGITS);
-  if (basisPoints !== undefined && basisPoints <= WHOLE) return basisPoints;
+  if (basisPoints !== undefined && basisPoints <= BASIS_POINTS) return basisPoints;
   throw invalidMember('/commission_margin', 'must be a percentage from 0 to 100 with at most 2 decimals');
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { CompactEncrypt, errors, jwtVerify, SignJWT } from 'jose';
-import type { Keys } from '../keys/keys.ts';
+import type { Keys } from '../installation-keys/installation-keys.ts';
 import { isCanonicalToken, readJwt } from '../../platform/jwt-text.ts';
 import type { Random } from '../../platform/random.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';

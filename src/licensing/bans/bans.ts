@@ -73,7 +73,7 @@ const CODES = { user: 'USER_BANNED', hardware: 'HWID_BANNED', network: 'ADDRESS_
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly applications: Pick<Applications, 'noteClientBans'>;
+  readonly applications: Pick<Applications, 'setHasClientBans'>;
   readonly clock: Clock;
   readonly newId: NewId;
 }
@@ -97,7 +97,7 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
       created_at: clock.now(),
     };
     await store.insertBan(trx, row);
-    if (banned.kind !== 'user') await applications.noteClientBans(trx, appId, true);
+    if (banned.kind !== 'user') await applications.setHasClientBans(trx, appId, true);
     return toBan(row);
   }
 
@@ -161,7 +161,7 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
     async remove(trx, appId, banId) {
       const row = await store.deleteBan(trx, appId, banId);
       if (!row) throw new ApiError('BAN_NOT_FOUND');
-      await applications.noteClientBans(trx, appId, await store.hasClientBans(trx, appId));
+      await applications.setHasClientBans(trx, appId, await store.hasClientBans(trx, appId));
       return toBan(row);
     },
   };

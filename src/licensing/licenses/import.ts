@@ -6,7 +6,7 @@ import type { Developers } from '../../accounts/developers/developers.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { LineFaults, readCsv, textOf } from '../../foundation/tables/tables.ts';
+import { LineFaults, readCsv, textOf } from '../../foundation/tabular-data/tabular-data.ts';
 import { canonicalLicenseKey } from './license-key.ts';
 import { readImportedLicense, type ImportedLicense } from './imported-license.ts';
 import { SLICE, type KeySafe } from './license.ts';

@@ -1,4 +1,4 @@
-import type { Line } from '../../foundation/tables/tables.ts';
+import type { Line } from '../../foundation/tabular-data/tabular-data.ts';
 import { MOST_DAYS } from './license.ts';
 import { isStorable } from './generation.ts';
 import { canonicalLicenseKey } from './license-key.ts';

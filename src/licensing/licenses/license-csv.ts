@@ -1,4 +1,4 @@
-import { csvOf } from '../../foundation/tables/tables.ts';
+import { csvOf } from '../../foundation/tabular-data/tabular-data.ts';
 import type { License } from './license.ts';
 
 const PART = 500;

@@ -1,4 +1,4 @@
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { NewId } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { canonicalLicenseKey } from './license-key.ts';

@@ -3,7 +3,7 @@ import type { Applications } from '../../accounts/applications/applications.ts';
 import type { Bulk } from '../../foundation/bulk/bulk.ts';
 import type { Developers } from '../../accounts/developers/developers.ts';
 import type { Events } from '../../foundation/events/events.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';

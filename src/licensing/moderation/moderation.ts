@@ -5,7 +5,7 @@ import type { Applications } from '../../accounts/applications/applications.ts';
 import type { Ban, Banned, Bans, Terms } from '../bans/bans.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { License, Licenses } from '../licenses/licenses.ts';
 import type { Page, PageRequest } from '../../foundation/paging/page.ts';
 import { canonicalNetwork } from '../../platform/address.ts';

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Client } from '../../platform/address.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { standing, type Standing } from '../subscriptions/subscriptions.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Bans } from '../bans/bans.ts';
 import type { Events } from '../../foundation/events/events.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Random } from '../../platform/random.ts';

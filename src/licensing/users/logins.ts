@@ -3,7 +3,7 @@ import type { Application, Applications } from '../../accounts/applications/appl
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import { canonicalLicenseKey, type LicenseHolder, type Licenses } from '../licenses/licenses.ts';
 import type { Limits } from '../../foundation/limits/limits.ts';
 import type { Passwords } from '../../foundation/passwords/passwords.ts';

@@ -1,4 +1,4 @@
-import { csvOf, jsonLinesOf } from '../../foundation/tables/tables.ts';
+import { csvOf, jsonLinesOf } from '../../foundation/tabular-data/tabular-data.ts';
 import type { UserRecord } from './user-record.ts';
 
 export type ExportFormat = 'text/csv' | 'application/x-ndjson';

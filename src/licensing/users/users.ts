@@ -4,7 +4,7 @@ import type { Application, Applications } from '../../accounts/applications/appl
 import type { Bans } from '../bans/bans.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
-import type { Keys } from '../../foundation/keys/keys.ts';
+import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Licenses, Redemption } from '../licenses/licenses.ts';
 import type { Passwords } from '../../foundation/passwords/passwords.ts';
 import type { Client } from '../../platform/address.ts';

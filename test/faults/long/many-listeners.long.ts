@@ -85,7 +85,7 @@ interface Occasion {
   /** Switches that are set beforehand. */
   readonly switches?: Parameters<App['patch']>[0];
   /** Resolves when the service has acknowledged it. */
-  readonly happen: (subject: Subject) => Promise<unknown>;
+  readonly cause: (subject: Subject) => Promise<unknown>;
   readonly type: string;
   /** Whether the clients continue to listen after the event. */
   readonly continues?: boolean;
@@ -101,63 +101,63 @@ const occasions: readonly Occasion[] = [
   {
     what: 'a pause',
     switches: { pause_sessions: true },
-    happen: ({ app }) => app.patch({ status: 'paused' }),
+    cause: ({ app }) => app.patch({ status: 'paused' }),
     type: 'session.refused',
   },
   {
     what: 'a ban of their networks',
-    happen: ({ app }) => ban(api, app, { kind: 'network', network: '127.0.0.0/8' }),
+    cause: ({ app }) => ban(api, app, { kind: 'network', network: '127.0.0.0/8' }),
     type: 'session.refused',
   },
   {
     what: 'a ban of their machine',
     shape: () => ({ oneMachine: true }),
-    happen: ({ app, user }) => ban(api, app, { kind: 'hardware', hwid: user.hwid }),
+    cause: ({ app, user }) => ban(api, app, { kind: 'hardware', hwid: user.hwid }),
     type: 'session.refused',
   },
   {
     what: 'a newly required subscription',
-    happen: ({ app }) => app.patch({ require_subscription: true }),
+    cause: ({ app }) => app.patch({ require_subscription: true }),
     type: 'session.refused',
   },
   {
     what: 'newly blocked VPNs',
-    happen: ({ app }) => app.patch({ block_vpn: true, vpn_fail_closed: true }),
+    cause: ({ app }) => app.patch({ block_vpn: true, vpn_fail_closed: true }),
     type: 'session.refused',
   },
   {
     what: 'the end of their subscriptions',
     shape: (later) => ({ subscribedUntil: later }),
     switches: { require_subscription: true },
-    happen: ({ later }) => delay(later.getTime() - Date.now()),
+    cause: ({ later }) => delay(later.getTime() - Date.now()),
     type: 'session.refused',
   },
   {
     what: 'the end of their sessions',
     shape: (later) => ({ expiresAt: later }),
-    happen: ({ later }) => delay(later.getTime() - Date.now()),
+    cause: ({ later }) => delay(later.getTime() - Date.now()),
     type: 'session.expired',
   },
   {
     what: 'the disabling of their application',
-    happen: ({ app }) => app.patch({ status: 'disabled' }),
+    cause: ({ app }) => app.patch({ status: 'disabled' }),
     type: 'application.disabled',
   },
   {
     what: 'the deletion of their application',
-    happen: (subject) => manage('DELETE', subject, ''),
+    cause: (subject) => manage('DELETE', subject, ''),
     type: 'application.deleted',
   },
   {
     what: 'the end of all sessions of one user',
     shape: () => ({ oneUser: true }),
     clientsASession: 5,
-    happen: (subject) => manage('DELETE', subject, `/users/${subject.user.id}/sessions`),
+    cause: (subject) => manage('DELETE', subject, `/users/${subject.user.id}/sessions`),
     type: 'session.ended',
   },
   {
     what: 'a changed variable',
-    happen: (subject) =>
+    cause: (subject) =>
       manage('PUT', subject, '/variables/greeting', { value: 'Hello', visibility: 'public' }),
     type: 'variable.set',
     continues: true,
@@ -165,7 +165,7 @@ const occasions: readonly Occasion[] = [
 ];
 
 test.each(occasions)('$what reaches all listeners within a second', async (occasion) => {
-  const { what, shape, clientsASession = 1, switches, happen, type, continues = false } = occasion;
+  const { what, shape, clientsASession = 1, switches, cause, type, continues = false } = occasion;
   const app = await newApp(api);
   const later = new Date(Date.now() + LATER_MS);
   const { ids, user } = await newSessions(api, databaseUrl, app, LISTENERS / clientsASession, shape?.(later));
@@ -181,7 +181,7 @@ test.each(occasions)('$what reaches all listeners within a second', async (occas
   const usedBefore = usedMs();
   await probe.longest();
   const began = steadyNow();
-  await happen({ app, user, later });
+  await cause({ app, user, later });
   const acknowledged = steadyNow();
   const { notifiedAt, endedAt, cpuMs } = await notified();
   const held = await probe.longest();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   ADMINISTRATOR,
-  allTold,
+  untilPaymentEventsProcessed,
   buy,
   openCheckout,
   payWith,
@@ -46,7 +46,7 @@ test('its developers keep it, and an open checkout can be paid', async () => {
   await archive(plan.plan_id);
   expect(await payWith('pays', opened)).toBe(303);
   await becomes(api, second, opened, 'paid');
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   for (const developer of [first, second]) {
     const { body } = await api.call('GET', '/api/v2/dev/me', undefined, developer);
     expect(body).toMatchObject({ plan: { id: plan.plan_id }, quotas: { apps: { limit: 77 } } });

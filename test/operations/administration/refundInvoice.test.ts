@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import {
   ADMINISTRATOR,
-  allTold,
+  untilPaymentEventsProcessed,
   billed,
   buy,
   disputed,
@@ -44,12 +44,12 @@ async function customer(
 ) {
   const developer = await given;
   const { invoice } = await buy(api, developer, what, 'pays', more);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   return {
     developer,
     id: invoice.invoice_id,
     invoice: async () => {
-      await allTold(service);
+      await untilPaymentEventsProcessed(service);
       return (await invoicesOf(api, developer)).find(({ invoice_id }) => invoice_id === invoice.invoice_id)!;
     },
     me: async () =>
@@ -226,7 +226,7 @@ test('INVOICE_NOT_FOUND for an absent one', async () => {
 test("is in the payer's audit log, without a secret", async () => {
   const { id, developer } = await customer();
   await refund(id, { amount: 4.5 });
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   const entries = await auditLog(api, developer, '&action=invoice.refunded');
   expect(entries).toMatchObject([
     {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import { ADMINISTRATOR, allTold, buy, openCheckout, sellPlan } from '../../support/billing.ts';
+import {
+  ADMINISTRATOR,
+  untilPaymentEventsProcessed,
+  buy,
+  openCheckout,
+  sellPlan,
+} from '../../support/billing.ts';
 import { newApp, newDeveloper, unique } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
@@ -60,7 +66,7 @@ test('quotas apply immediately to all developers on the plan', async () => {
   const developer = await newDeveloper(api);
   const plan = await sellPlan(api, { period: 'lifetime', max_apps: 1 });
   await buy(api, developer, plan);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   await newApp(api, developer);
   const more = () => api.post('/api/v2/dev/apps', { name: unique('App') }, developer);
   expectError(await more(), 403, 'QUOTA_EXCEEDED');

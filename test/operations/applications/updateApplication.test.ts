@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import { published } from '../../realtime/support/published.ts';
+import { untilPublished } from '../../realtime/support/until-published.ts';
 import { SECOND } from '../../support/clock.ts';
 import { newApp, newDeveloper } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -174,7 +174,7 @@ test('the audit log contains the new values, and the event for sessions only the
     { action: 'application.paused', data: { ...expected[0], ...change } },
     { action: 'application.created' },
   ]);
-  await published(service);
+  await untilPublished(service);
   const events = `/api/v2/dev/apps/${app.app_id}/events?type=application.paused,application.updated`;
   const { body } = await api.call<{ data: { data: object }[] }>('GET', events, undefined, developer);
   expect(body.data.map(({ data }) => data)).toEqual(expected);

@@ -2,7 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import { ADMINISTRATOR, allTold, buy, openCheckout, paid, sellPlan } from '../../support/billing.ts';
+import {
+  ADMINISTRATOR,
+  untilPaymentEventsProcessed,
+  buy,
+  openCheckout,
+  paid,
+  sellPlan,
+} from '../../support/billing.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, unique, type Developer } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -157,13 +164,13 @@ describe('PLAN_NOT_APPLICABLE', () => {
   test('for a second subscription; a lifetime plan can still be bought, once', async () => {
     const buyer = await newDeveloper(api);
     await buy(api, buyer, monthly);
-    await allTold(service);
+    await untilPaymentEventsProcessed(service);
     const other = await sellPlan(api, { period: 'yearly' });
     for (const plan of [monthly, other])
       await expectUseless(await create({ plan_name: plan.plan_id }, buyer), /already have a subscription/);
     const forEver = await sellPlan(api, { period: 'lifetime', price: 500 });
     await buy(api, buyer, forEver);
-    await allTold(service);
+    await untilPaymentEventsProcessed(service);
     await expectUseless(
       await create({ plan_name: forEver.plan_id }, buyer),
       /already have this plan forever/,

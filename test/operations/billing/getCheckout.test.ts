@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import {
   ADMINISTRATOR,
-  allTold,
+  untilPaymentEventsProcessed,
   becomes,
   buy,
   openCheckout,
@@ -57,7 +57,7 @@ test('stays open when a card is declined, and can be paid with another one', asy
   const other = await newDeveloper(api);
   const opened = await openCheckout(api, other, plan);
   expect(await payWith('declined', opened)).toBe(422);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   expect((await get(opened.sessionId, other)).body.state).toBe('open');
   expect(await payWith('pays', opened)).toBe(303);
   await becomes(api, other, opened, 'paid');
@@ -92,7 +92,7 @@ test('has expired after an hour', async () => {
   await fetch(late.url, { redirect: 'manual' });
   await becomes(api, await renewed(), late, 'expired');
   expect(await payWith('pays', late)).toBe(303);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   expect((await get(late.sessionId, await renewed())).body).toMatchObject({
     state: 'expired',
     paid_at: null,

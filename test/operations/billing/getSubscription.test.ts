@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import {
   ADMINISTRATOR,
-  allTold,
+  untilPaymentEventsProcessed,
   billed,
   buy,
   disputed,
@@ -58,7 +58,7 @@ test.each(['monthly', 'yearly'] as const)('shows a recurring plan: %s', async (p
   const developer = await newDeveloper(api);
   const plan = await sellPlan(api, { period });
   await buy(api, developer, plan);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   const { status, body } = await get(developer);
   expect(status).toBe(200);
   const end = new Date(clock.now());

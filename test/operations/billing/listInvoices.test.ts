@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import {
   ADMINISTRATOR,
-  allTold,
+  untilPaymentEventsProcessed,
   billed,
   buy,
   disputed,
@@ -38,7 +38,7 @@ test('is empty before the first payment, even with an open checkout', async () =
 test('shows single and monthly payments', async () => {
   const developer = await newDeveloper(api);
   const [first, second] = [await buy(api, developer, once), await buy(api, developer, monthly)];
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   const { data } = (await list(developer)).body;
   const common = {
     invoice_id: expect.stringMatching(/^inv_[0-9a-z]{26}$/) as string,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
-  allTold,
+  untilPaymentEventsProcessed,
   billed,
   invoicesOf,
   paymentEventWriter,
@@ -62,7 +62,7 @@ test('an event of the test processor arrives by HTTP, and the purchase is grante
   const { developer, opened, planId } = await buyer();
   expect(await payWith('pays', opened)).toBe(303);
   await becomes(api, developer, opened, 'paid');
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   expect(await planId()).toBe(plan.plan_id);
 });
 

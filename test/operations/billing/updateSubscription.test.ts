@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import {
   ADMINISTRATOR,
-  allTold,
+  untilPaymentEventsProcessed,
   buy,
   invoicesOf,
   openCheckout,
@@ -36,14 +36,14 @@ const large = await sellPlan(api, { price: 49, max_apps: 500 });
 async function subscriber(card: keyof typeof CARDS = 'pays'): Promise<Developer> {
   const developer = await newDeveloper(api);
   await buy(api, developer, pro, card);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
   return developer;
 }
 
 /** Waits until a developer is on a plan. */
 async function isOn(developer: Developer, planId: string): Promise<void> {
   await expect.poll(async () => (await get(developer)).plan_id, { timeout: 15_000 }).toBe(planId);
-  await allTold(service);
+  await untilPaymentEventsProcessed(service);
 }
 
 describe('another plan', () => {
@@ -91,7 +91,7 @@ describe('another plan', () => {
     const developer = await subscriber();
     const before = await get(developer);
     expect((await change({ plan_name: pro.plan_id }, developer)).body).toEqual(before);
-    await allTold(service);
+    await untilPaymentEventsProcessed(service);
     expect(await invoicesOf(api, developer)).toHaveLength(1);
   });
 
@@ -135,7 +135,7 @@ describe('another plan', () => {
     expectError(await change({ plan_name: large.name }, developer), 402, 'PAYMENT_DECLINED');
     const both = { plan_name: large.name, cancel_at_period_end: true };
     expectError(await change(both, developer), 402, 'PAYMENT_DECLINED');
-    await allTold(service);
+    await untilPaymentEventsProcessed(service);
     expect(await get(developer)).toEqual(before);
     expect(await invoicesOf(api, developer)).toHaveLength(1);
     expect(await auditLog(api, developer, '&action=subscription.changed')).toEqual([]);
@@ -150,7 +150,7 @@ describe('a cancellation', () => {
       const { status, body } = await change({ cancel_at_period_end }, developer);
       expect(status).toBe(200);
       expect(body).toEqual({ ...before, cancel_at_period_end });
-      await allTold(service);
+      await untilPaymentEventsProcessed(service);
       expect(await get(developer)).toEqual(body);
     }
   });

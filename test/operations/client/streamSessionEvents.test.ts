@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { ban, lift, newApp, newSession, newUser } from '../../support/fixtures.ts';
 import { follow } from '../../support/event-stream.ts';
-import { published } from '../../realtime/support/published.ts';
+import { untilPublished } from '../../realtime/support/until-published.ts';
 import { startTestService } from '../../support/service.ts';
 import { licensesOf, redeemed } from '../support/licenses.ts';
 
@@ -177,14 +177,14 @@ describe('a client that reconnects', () => {
   test('gets the events it missed, once and in order, even if it has seen none before', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    await published(service);
+    await untilPublished(service);
     const first = await follow(api, PATH, session.token);
     const start = first.lastId();
     expect(start).toMatch(/^evt_/);
     expect(first.events).toEqual([]);
     await first.close();
     for (const name of ['A', 'B', 'C']) await app.patch({ name });
-    await published(service);
+    await untilPublished(service);
     const second = await follow(api, PATH, session.token, { 'last-event-id': start! });
     await expect.poll(() => second.events.length).toBe(3);
     await second.close();
@@ -198,9 +198,9 @@ describe('a client that reconnects', () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ name: 'before' });
-    await published(service);
+    await untilPublished(service);
     const foreign = await newSession(api, await newApp(api));
-    await published(service);
+    await untilPublished(service);
     const elsewhere = await follow(api, PATH, foreign.token);
     for (const id of ['evt_01kazmd3t8e6y9q2v5n7x0b4wj', 'nonsense', elsewhere.lastId()!]) {
       const stream = await follow(api, PATH, session.token, { 'last-event-id': id });
@@ -218,7 +218,7 @@ describe('a client that reconnects', () => {
     async () => {
       const app = await newApp(api);
       const session = await newSession(api, app);
-      await published(service);
+      await untilPublished(service);
       const start = (await follow(api, PATH, session.token)).lastId()!;
       const change = (n: number) => app.patch({ name: `name ${n}` });
       for (let n = 0; n < 250; n += 1) await change(n);
@@ -310,7 +310,7 @@ test('HEAD responds and keeps no connection', async () => {
 test('a user who is registered later receives no earlier events', async () => {
   const app = await newApp(api);
   await app.patch({ name: 'before' });
-  await published(service);
+  await untilPublished(service);
   const user = await newUser(api, app);
   const { body } = await api.login(app.with(user));
   const stream = await follow(api, PATH, body.token);

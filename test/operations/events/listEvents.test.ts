@@ -3,7 +3,7 @@ import type { components } from '../../../generated/types.ts';
 import { DAY } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { ban, lift, newApp, newDeveloper, newSession, type App } from '../../support/fixtures.ts';
-import { published } from '../../realtime/support/published.ts';
+import { untilPublished } from '../../realtime/support/until-published.ts';
 import { startTestService } from '../../support/service.ts';
 
 type EventList = components['schemas']['ApplicationEventList'];
@@ -30,7 +30,7 @@ describe('the list', () => {
       username: session.owner.username,
       reason: 'Chargeback',
     });
-    await published(service);
+    await untilPublished(service);
     const { status, body } = await list(app);
     expect(status).toBe(200);
     expect(typesOf(body)).toEqual([
@@ -59,7 +59,7 @@ describe('the list', () => {
   test('continues from a point in both directions, without gaps or overlaps', async () => {
     const app = await newApp(api);
     for (let n = 0; n < 25; n += 1) await app.patch({ name: `name ${n}` });
-    await published(service);
+    await untilPublished(service);
     for (const order of ['asc', 'desc']) {
       const ids: string[] = [];
       let after: string | undefined;
@@ -79,7 +79,7 @@ describe('the list', () => {
     const { body } = await list(app, { after: end });
     expect(body).toEqual({ status: 'success', data: [], last_event_id: end, has_more: false });
     await app.patch({ name: 'one more' });
-    await published(service);
+    await untilPublished(service);
     expect(typesOf((await list(app, { after: end })).body)).toEqual(['application.updated']);
   });
 
@@ -89,7 +89,7 @@ describe('the list', () => {
     const two = await newSession(api, app);
     await api.logout({ app_id: app.app_id, token: one.token });
     await lift(api, app, await ban(api, app, { kind: 'user', username: two.owner.username }));
-    await published(service);
+    await untilPublished(service);
     expect(typesOf((await list(app, { type: 'user.banned,session.ended' })).body)).toEqual([
       'session.ended',
       'user.banned',
@@ -120,7 +120,7 @@ describe('what is refused', () => {
   test("an event that is unknown or another application's", async () => {
     const app = await newApp(api);
     const other = await newApp(api);
-    await published(service);
+    await untilPublished(service);
     const foreign = (await list(other)).body.last_event_id!;
     for (const after of [foreign, 'evt_01kazmd3t8e6y9q2v5n7x0b4wj', 'x']) {
       expect(await list(app, { after })).toMatchObject({ status: 404, body: { code: 'EVENT_NOT_FOUND' } });
@@ -166,11 +166,11 @@ describe('how long events are kept', () => {
   test('their days, in the order of publication; a continuation after a cleared event is refused', async () => {
     const app = await newApp(api);
     await staySignedIn(app);
-    await published(service);
+    await untilPublished(service);
     const first = (await list(app)).body.last_event_id!;
     clock.advance(DAY);
     await app.patch({ name: 'second' });
-    await published(service);
+    await untilPublished(service);
     const second = (await list(app)).body.last_event_id!;
     clock.advance(DAY);
     const { events } = service.services;
@@ -186,7 +186,7 @@ describe('how long events are kept', () => {
 
   test('an older event after a younger one stays until that one is cleared', async () => {
     const app = await newApp(api);
-    await published(service);
+    await untilPublished(service);
     const database = await connectTo(service.databaseUrl);
     const at = (days: number) => new Date(clock.now().getTime() - days * DAY);
     await database.query(
@@ -194,7 +194,7 @@ describe('how long events are kept', () => {
        ('evt_younger', $1, 'user.created', '{}', $2), ('evt_older', $1, 'user.created', '{}', $3)`,
       [app.app_id, at(1), at(3)],
     );
-    await published(service);
+    await untilPublished(service);
     while ((await service.services.events.clearExpired()) > 0);
     const { rows } = await database.query(
       `select 1 from events where event_id in ('evt_younger', 'evt_older')`,
@@ -220,7 +220,7 @@ describe('how long events are kept', () => {
     const app = await newApp(api);
     await newSession(api, app);
     await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
-    await published(service);
+    await untilPublished(service);
     expect(await service.services.events.clearOf(app.app_id)).toBe(3);
     const database = await connectTo(service.databaseUrl);
     const { rows } = await database.query('select type from events where app_id = $1', [app.app_id]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { follow } from '../../support/event-stream.ts';
 import { ban, newApp, newDeveloper, newSession, type App } from '../../support/fixtures.ts';
-import { published } from '../../realtime/support/published.ts';
+import { untilPublished } from '../../realtime/support/until-published.ts';
 import { startTestService } from '../../support/service.ts';
 
 const service = await startTestService();
@@ -14,7 +14,7 @@ describe('the stream', () => {
   test('shows all events of the application, in order, and none of another one', async () => {
     const app = await newApp(api);
     const other = await newApp(api);
-    await published(service);
+    await untilPublished(service);
     const stream = await follow(api, pathOf(app), app.token);
     await newSession(api, other);
     const session = await newSession(api, app);
@@ -45,13 +45,13 @@ describe('the stream', () => {
 
   test('continues after the last event, filtered or not', async () => {
     const app = await newApp(api);
-    await published(service);
+    await untilPublished(service);
     const stream = await follow(api, pathOf(app), app.token);
     const start = stream.lastId()!;
     await stream.close();
     const session = await newSession(api, app);
     await api.logout({ app_id: app.app_id, token: session.token });
-    await published(service);
+    await untilPublished(service);
     const all = await follow(api, pathOf(app), app.token, { 'last-event-id': start });
     await all.next('session.ended');
     expect(all.events.map(({ type }) => type)).toEqual(['user.created', 'session.created', 'session.ended']);
@@ -65,7 +65,7 @@ describe('the stream', () => {
 
   test('reports that it cannot continue after an unknown event', async () => {
     const app = await newApp(api);
-    await published(service);
+    await untilPublished(service);
     const stream = await follow(api, pathOf(app), app.token, { 'last-event-id': 'evt_gone' });
     expect(stream.events).toMatchObject([
       {
@@ -80,7 +80,7 @@ describe('the stream', () => {
     'ends when the application is deleted, filtered by %s',
     async (types) => {
       const app = await newApp(api);
-      await published(service);
+      await untilPublished(service);
       const stream = await follow(api, pathOf(app, types), app.token);
       await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
       expect(await stream.ended).toBe('end');
@@ -90,7 +90,7 @@ describe('the stream', () => {
 
   test('continues while the application is disabled', async () => {
     const app = await newApp(api);
-    await published(service);
+    await untilPublished(service);
     const stream = await follow(api, pathOf(app), app.token);
     await app.patch({ status: 'disabled' });
     await app.patch({ status: 'active' });

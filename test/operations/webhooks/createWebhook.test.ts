@@ -7,7 +7,7 @@ import { expectScope } from '../../webhooks/support/foreign.ts';
 import {
   callWebhooks,
   getWebhook,
-  happen,
+  banNetwork,
   LOOPBACK,
   newWebhook,
   pathOf,
@@ -78,7 +78,7 @@ describe('types', () => {
     await newWebhook(api, app, some.url, ['ban.created', 'ban.lifted']);
     const { webhook_id } = await newWebhook(api, app, all.url);
     await app.keys(1);
-    await happen(api, app);
+    await banNetwork(api, app);
     await expect.poll(() => all.received.map(({ message }) => message.type).sort()).toContain('ban.created');
     expect(
       all.received.map(({ message }) => message.type).filter((type) => type.startsWith('webhook.')),

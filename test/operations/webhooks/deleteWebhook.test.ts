@@ -5,7 +5,7 @@ import { newApp } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectForeignAbsent, expectScope } from '../../webhooks/support/foreign.ts';
 import { startReceiver } from '../../webhooks/support/receiver.ts';
-import { callWebhooks, happen, LOOPBACK, newWebhook } from '../../webhooks/support/webhooks.ts';
+import { callWebhooks, banNetwork, LOOPBACK, newWebhook } from '../../webhooks/support/webhooks.ts';
 import { expectError } from '../support/errors.ts';
 
 const { api, clock, databaseUrl, services } = await startTestService(LOOPBACK);
@@ -15,7 +15,7 @@ test('nothing is sent afterwards, and its rows are cleared', async () => {
   const [receiver, witness] = [await startReceiver(500), await startReceiver()];
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
   await newWebhook(api, app, witness.url, ['ban.created', 'webhook.deleted']);
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(() => receiver.ids()).toHaveLength(1);
   expect((await callWebhooks(api, app, 'DELETE', [webhook_id])).status).toBe(200);
   await expect.poll(() => witness.ids('webhook.deleted')).toHaveLength(1);
@@ -27,7 +27,7 @@ test('nothing is sent afterwards, and its rows are cleared', async () => {
     expectError(await callWebhooks(api, app, method, parts), 404, 'WEBHOOK_NOT_FOUND');
   }
   clock.advance(60_000);
-  await happen(api, app, '203.0.113.2');
+  await banNetwork(api, app, '203.0.113.2');
   await expect.poll(() => witness.ids('ban.created')).toHaveLength(2);
   expect(receiver.ids()).toHaveLength(1);
 
@@ -46,7 +46,7 @@ test('deliveries are cleared after 30 days, and with their application', async (
   const app = await newApp(api);
   const receiver = await startReceiver();
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(() => receiver.ids()).toHaveLength(1);
   const database = await connectTo(databaseUrl);
   const rows = async () =>
@@ -60,7 +60,7 @@ test('deliveries are cleared after 30 days, and with their application', async (
 
   const other = await newApp(api);
   const kept = await newWebhook(api, other, receiver.url, ['ban.created']);
-  await happen(api, other);
+  await banNetwork(api, other);
   await expect.poll(() => receiver.ids()).toHaveLength(2);
   while ((await services.webhooks.clearOf(app.app_id)) > 0);
   const ofOther = 'select from webhook_deliveries where webhook_id = $1';

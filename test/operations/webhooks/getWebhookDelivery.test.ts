@@ -7,7 +7,7 @@ import { startReceiver } from '../../webhooks/support/receiver.ts';
 import {
   callWebhooks,
   getDelivery,
-  happen,
+  banNetwork,
   listDeliveries,
   LOOPBACK,
   newWebhook,
@@ -21,7 +21,7 @@ test('shows what was sent, and every attempt', async () => {
   const app = await newApp(api);
   const receiver = await startReceiver((response) => response.writeHead(503).end('busy ☕'));
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
-  await happen(api, app);
+  await banNetwork(api, app);
   const only = async () => (await listDeliveries(api, app, webhook_id))[0]!;
   await expect.poll(async () => (await only()).attempts).toBe(1);
   const first = clock.now().toISOString();

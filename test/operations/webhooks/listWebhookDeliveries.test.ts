@@ -5,7 +5,7 @@ import { expectForeignAbsent, expectScope } from '../../webhooks/support/foreign
 import { startReceiver } from '../../webhooks/support/receiver.ts';
 import {
   callWebhooks,
-  happen,
+  banNetwork,
   listDeliveries,
   LOOPBACK,
   newWebhook,
@@ -22,7 +22,7 @@ describe('deliveries', async () => {
     response.writeHead(message.type === 'ban.created' ? 200 : 500).end(),
   );
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created', 'license.created']);
-  for (let host = 0; host < 7; host += 1) await happen(api, app, `203.0.113.${host}`);
+  for (let host = 0; host < 7; host += 1) await banNetwork(api, app, `203.0.113.${host}`);
   await app.keys(1);
   await callWebhooks(api, app, 'POST', [webhook_id, 'test']);
   const all = () => listDeliveries(api, app, webhook_id, '?limit=100');

@@ -5,7 +5,7 @@ import { expectForeignAbsent, expectScope } from '../../webhooks/support/foreign
 import { startReceiver } from '../../webhooks/support/receiver.ts';
 import {
   callWebhooks,
-  happen,
+  banNetwork,
   listDeliveries,
   LOOPBACK,
   newWebhook,
@@ -21,7 +21,7 @@ const scene = async () => {
   const app = await newApp(api);
   const receiver = await startReceiver();
   const { webhook_id } = await newWebhook(api, app, receiver.url, ['ban.created']);
-  await happen(api, app);
+  await banNetwork(api, app);
   await expect.poll(() => receiver.ids()).toHaveLength(1);
   const [delivery] = await listDeliveries(api, app, webhook_id);
   const replay = (id = delivery!.delivery_id) =>

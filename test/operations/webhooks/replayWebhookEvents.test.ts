@@ -7,7 +7,7 @@ import { expectForeignAbsent, expectScope } from '../../webhooks/support/foreign
 import { startReceiver } from '../../webhooks/support/receiver.ts';
 import {
   callWebhooks,
-  happen,
+  banNetwork,
   listDeliveries,
   LOOPBACK,
   newWebhook,
@@ -32,7 +32,7 @@ test('sends the events of a period, of the endpoint’s types, the oldest first'
   const moments: string[] = [];
   for (let host = 0; host < 5; host += 1) {
     moments.push(clock.now().toISOString());
-    await happen(api, app, `203.0.113.${host}`);
+    await banNetwork(api, app, `203.0.113.${host}`);
     await app.keys(1);
     clock.advance(SECOND);
   }
@@ -92,7 +92,7 @@ test('an application without events in that period', async () => {
 test('with an Idempotency-Key it is done once', async () => {
   const { app, receiver } = await scene();
   const since = clock.now().toISOString();
-  await happen(api, app);
+  await banNetwork(api, app);
   clock.advance(SECOND);
   const events = `select from events where app_id = $1 and type = 'ban.created' and position is not null`;
   const database = await connectTo(databaseUrl);

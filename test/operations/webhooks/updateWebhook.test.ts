@@ -7,7 +7,7 @@ import { startReceiver } from '../../webhooks/support/receiver.ts';
 import {
   callWebhooks,
   getWebhook,
-  happen,
+  banNetwork,
   LOOPBACK,
   newWebhook,
   type Schemas,
@@ -64,10 +64,10 @@ test('a disabled endpoint gets no events, and does not get the missed ones later
   await patch({ enabled: false });
   const witness = await startReceiver();
   await newWebhook(api, app, witness.url, ['ban.created']);
-  await happen(api, app, '203.0.113.1');
+  await banNetwork(api, app, '203.0.113.1');
   await expect.poll(() => witness.ids()).toHaveLength(1);
   await patch({ enabled: true });
-  await happen(api, app, '203.0.113.2');
+  await banNetwork(api, app, '203.0.113.2');
   await expect.poll(() => witness.ids()).toHaveLength(2);
   await expect.poll(() => receiver.ids()).toEqual([witness.ids()[1]]);
 });

@@ -76,7 +76,7 @@ export async function withLastingToken<Application extends App>(
 }
 
 /** Causes an event of the type `ban.created`. */
-export async function happen(api: Api, app: Caller, address = '203.0.113.1'): Promise<void> {
+export async function banNetwork(api: Api, app: Caller, address = '203.0.113.1'): Promise<void> {
   const ban = { kind: 'network', network: address };
   const { status } = await api.post(`/api/v2/dev/apps/${app.app_id}/bans`, ban, { token: app.token });
   if (status !== 201) throw new Error(`createBan returned ${status}`);

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Audit } from '../../../foundation/audit/audit.ts';
 import type { Developers, Scope } from '../../../accounts/developers/developers.ts';
 import { ApiError } from '../../../foundation/errors/api-error.ts';
-import type { Keys } from '../../../foundation/keys/keys.ts';
+import type { Keys } from '../../../foundation/installation-keys/installation-keys.ts';
 import type { Client } from '../../../platform/address.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { isSameSecret } from '../../../platform/constant-time.ts';

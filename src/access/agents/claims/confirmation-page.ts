@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Audit } from '../../../foundation/audit/audit.ts';
 import type { Developers, Scope } from '../../../accounts/developers/developers.ts';
-import type { Keys } from '../../../foundation/keys/keys.ts';
+import type { Keys } from '../../../foundation/installation-keys/installation-keys.ts';
 import { canBeChosen } from '../../../foundation/passwords/password-state.ts';
 import type { Client } from '../../../platform/address.ts';
 import type { Clock } from '../../../platform/clock.ts';

@@ -3,7 +3,7 @@ import { connectTo } from '../../support/database.ts';
 import type { TestService } from '../../support/service.ts';
 
 /** Waits until all written events are published and the service has read them. */
-export async function published({ services, databaseUrl }: TestService): Promise<void> {
+export async function untilPublished({ services, databaseUrl }: TestService): Promise<void> {
   const database = await connectTo(databaseUrl);
   const waiting = async () => {
     const { rows } = await database.query<{ count: number }>(

@@ -5,7 +5,7 @@ import {
   textOf,
   type Line,
   type UnreadableLine,
-} from '../../src/foundation/tables/tables.ts';
+} from '../../src/foundation/tabular-data/tabular-data.ts';
 
 const COLUMNS = { username: true, email: false, days: false };
 const MIB = 1_048_576;
