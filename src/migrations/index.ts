@@ -159,7 +159,12 @@ async function migrateAlone(knex: Knex): Promise<string[]> {
 /** Whether every migration of this version has run. */
 async function isUpToDate(knex: Knex): Promise<boolean> {
   try {
-    const ran = new Set(await knex('schema_migrations').pluck('name'));
+    // Of the schema in which knex would create it, not of one that comes later in the search path.
+    const { rows } = await knex.raw<{ rows: { name: string }[] }>(
+      `select name from schema_migrations
+       where tableoid = to_regclass(quote_ident(current_schema()) || '.schema_migrations')`,
+    );
+    const ran = new Set(rows.map(({ name }) => name));
     return Object.keys(migrations).every((name) => ran.has(name));
   } catch (error) {
     if ((error as { code?: string }).code === UNDEFINED_TABLE) return false;

@@ -51,9 +51,27 @@ describe('hostile tables', () => {
     },
   );
 
-  test('a line of delimiters is not read to the end', async () => {
-    const { lines } = await read('CSV', `username,email\n${','.repeat(MIB)}\na,`);
-    expect(lines).toEqual([{ line: 2, fault: expect.stringMatching(/its length/) }]);
+  test.each([
+    ['delimiters', ','],
+    ['delimiters and line breaks in quotes', `${','.repeat(1_000)}"\n"`],
+    ['delimiters and carriage returns in quotes', `${','.repeat(1_000)}"\r"`],
+  ])('a record of %s is not read to the end, neither as the heading', async (_what, part) => {
+    const text = part.repeat(MIB / part.length);
+    const tooLong = { line: expect.any(Number), fault: expect.stringMatching(/its length/) };
+    expect((await read('CSV', `username,email\n${text}\na,`)).lines).toEqual([tooLong]);
+    expect((await read('CSV', `${text}\na,`)).lines).toEqual([tooLong]);
+  });
+
+  test.each([
+    ['quotes', '"', 16_384],
+    ['line breaks', '\n', 16_384],
+    ['quotes', '"', 17_000],
+    ['line breaks', '\n', 17_000],
+  ])('a cell of %s is read up to the limit of a line: %j %i times', async (_what, character, count) => {
+    const cell = character.repeat(count);
+    const { lines } = await read('CSV', `username,email\n"${cell.replaceAll('"', '""')}",\na,`);
+    if (count > 16_384) expect(lines).toEqual([expect.objectContaining({ fault: expect.any(String) })]);
+    else expect(lines.map((line) => 'cells' in line && line.cells.username)).toEqual([cell, 'a']);
   });
 
   test('lines of white space count as blank', async () => {

@@ -4,8 +4,7 @@ import { requestReset } from '../operations/support/passwords.ts';
 import { newDeveloper, unique } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 
-// A longer limit would appear in the statements as the time that remains of the request.
-const { api } = await startTestService({}, { statementTimeoutMs: 2_000 });
+const { api } = await startTestService();
 const query = vi.spyOn(pg.Client.prototype, 'query');
 
 /** The statements of the transaction that stored the link, with the mail in it. */

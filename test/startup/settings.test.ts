@@ -364,6 +364,16 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
     await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: second });
   });
 
+  test('a start with another one creates no keys, even if some are missing', async () => {
+    const url = await createTestDatabase();
+    await (await startHere({ ...good, DATABASE_URL: url, MASTER_KEY: first })).stop();
+    const database = await connectTo(url);
+    await database.query("delete from data_keys where purpose = 'challenge-hmac'");
+    await expectRefusal('MASTER_KEY', { DATABASE_URL: url, MASTER_KEY: second });
+    const service = await startHere({ ...good, DATABASE_URL: url, MASTER_KEY: first });
+    expect((await service.api.call('GET', '/health')).status).toBe(200);
+  });
+
   test('can be rotated: the new one first, then without the old one', async () => {
     const url = await createTestDatabase();
     const environment = { ...good, DATABASE_URL: url };

@@ -119,7 +119,9 @@ export async function becomes(
 }
 
 /** Waits until the service has processed all events of the test processor. */
-export async function untilPaymentEventsProcessed({ database }: Pick<TestService, 'database'>): Promise<void> {
+export async function untilPaymentEventsProcessed({
+  database,
+}: Pick<TestService, 'database'>): Promise<void> {
   const waiting = () => database.knex('test_notices').select('notice_id');
   await vi.waitFor(async () => expect(await waiting()).toEqual([]), WAIT);
 }

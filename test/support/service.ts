@@ -22,8 +22,12 @@ export const ADMIN_TOKEN = randomBytes(32).toString('hex');
 /** Tests send more requests a minute than one address may. Tests of the limit set their own. */
 export const UNLIMITED = { RATE_LIMIT: '1000000/60' };
 
-/** Longer than anything takes on a busy machine. */
-const PATIENCE_MS = 60_000;
+/**
+ * Longer than anything takes on a busy machine. As in production, the timeout of a statement is shorter than that of a
+ * request.
+ */
+const DEADLINE_MS = 60_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
 
 interface TestOptions {
   readonly hashing?: 'once' | 'each';
@@ -55,8 +59,8 @@ export async function startTestService(
   environment: Record<string, string> = {},
   {
     hashing = 'once',
-    deadlineMs = PATIENCE_MS,
-    statementTimeoutMs = PATIENCE_MS,
+    deadlineMs = DEADLINE_MS,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
     logger = testLogger,
   }: TestOptions = {},
 ): Promise<TestService> {

@@ -11,7 +11,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { UnknownMasterKeyError, type Keyring } from '../../platform/keyring.ts';
 import type { Random } from '../../platform/random.ts';
 import { StartupError } from '../../platform/startup-error.ts';
-import { findOrInsertKeys, createKeyResealer } from './key-store.ts';
+import { findOrInsertKeys, createKeyResealer, type KeyRow } from './key-store.ts';
 
 export { hasKeys } from './key-store.ts';
 
@@ -72,12 +72,17 @@ export async function loadKeys({ knex, keyring, clock, random }: Dependencies): 
     new Map(
       Object.entries(generators).map(([purpose, generate]) => [purpose, () => newRow(purpose, generate)]),
     ),
+    bytesOf,
   );
 
   function open(purpose: keyof typeof generators): { readonly id: string; readonly bytes: Buffer } {
     const row = rows.get(purpose)!;
+    return { id: row.key_id, bytes: bytesOf(row) };
+  }
+
+  function bytesOf({ purpose, sealed }: KeyRow): Buffer {
     try {
-      return { id: row.key_id, bytes: keyring.open(row.sealed, sealContext(purpose)) };
+      return keyring.open(sealed, sealContext(purpose));
     } catch (error) {
       if (!(error instanceof UnknownMasterKeyError)) throw error;
       throw new StartupError(

@@ -12,6 +12,9 @@ import {
 /** What a spreadsheet would evaluate as a formula, with any apostrophes that prevent it. */
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
+/** As it is written, the longest line may consist of quotes, each of which is escaped by another one. */
+const LONGEST_WRITTEN = 2 * LONGEST_LINE + 1_024;
+
 /** How many unknown column names an error lists, and how much of each. */
 const SHOWN_NAMES = 10;
 const SHOWN_CHARACTERS = 64;
@@ -109,17 +112,18 @@ async function* recordsOf(
 ): AsyncGenerator<ParsedRecord> {
   const yieldIfDue = createCooperativeYield();
   let failure: unknown;
-  let { lines } = parser.info;
+  let blank = 0;
   let unfinished = 0;
   parser.on('error', (error) => (failure = error));
   for await (const part of text) {
     await new Promise<unknown>((resolve) => parser.write(part, resolve));
     if (failure !== undefined) throw failure;
-    unfinished = parser.info.lines === lines ? unfinished + part.length : 0;
-    lines = parser.info.lines;
-    // The parser's own limit does not count the delimiters, so it would collect a line of nothing else.
-    if (unfinished > LONGEST_LINE) {
-      throw new CsvError('CSV_MAX_RECORD_SIZE', 'The line is too long', parser.options, { lines });
+    const { empty_lines, lines } = parser.info;
+    unfinished = read.length > 0 || empty_lines > blank ? 0 : unfinished + part.length;
+    blank = empty_lines;
+    // The parser's own limit does not count the delimiters, so it would collect a record of nothing else.
+    if (unfinished > LONGEST_WRITTEN) {
+      throw new CsvError('CSV_MAX_RECORD_SIZE', 'The record is too long', parser.options, { lines });
     }
     for (const record of read.splice(0)) {
       yield record;

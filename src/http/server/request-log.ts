@@ -36,22 +36,21 @@ export function createRequestLog(logger: Logger, logins: LoginLog, redactPath: P
 
     responded(context, { status, body }) {
       const { requestId, request, client, exchange } = context;
-      const level = status >= 400 ? 'info' : 'debug';
-      if (!logger.isLevelEnabled(level)) return;
-      const code = status >= 400 ? codeOf(body) : undefined;
-      logger[level](
-        {
-          request_id: requestId,
-          method: request?.method,
-          path: request && redactPath(request.url!),
-          operation: exchange?.operation.operationId,
-          status,
-          code,
-          address: client.address,
-          ...(exchange && logger.isLevelEnabled('debug') && redactedBody(exchange, status, body)),
-        },
-        'response sent',
-      );
+      const isError = status >= 400;
+      if (!logger.isLevelEnabled(isError ? 'info' : 'debug')) return;
+      const code = isError ? codeOf(body) : undefined;
+      const fields = {
+        request_id: requestId,
+        method: request?.method,
+        path: request && redactPath(request.url!),
+        operation: exchange?.operation.operationId,
+        status,
+        code,
+        address: client.address,
+        ...(exchange && logger.isLevelEnabled('debug') && redactedBody(exchange, status, body)),
+      };
+      if (isError) logger.info(fields, 'response sent');
+      else logger.debug(fields, 'response sent');
       logins.responded(context, status, code);
     },
   };

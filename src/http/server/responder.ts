@@ -78,9 +78,10 @@ export function createResponder({ metrics, log, errors, logger }: Dependencies):
     },
 
     abort({ request, requestId }, error) {
+      const fields = { request_id: requestId, err: error };
       // A client may disconnect in the middle of a stream.
-      const level = isGone(error) ? 'debug' : 'error';
-      logger[level]({ request_id: requestId, err: error }, 'the response could not be written');
+      if (isGone(error)) logger.debug(fields, 'the client disconnected before the end of the response');
+      else logger.error(fields, 'the response could not be written');
       // The request's socket: a response queued after others has none yet.
       request.socket.destroy();
     },

@@ -74,6 +74,12 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
     }
   }
 
+  /** An error other than an unavailable database may block every event. */
+  const logFailureOf = (task: 'numbering' | 'reading') => (error: unknown) => {
+    if (isUnavailable(error)) logger.debug({ err: error, task }, 'events wait for the database');
+    else logger.error({ err: error, task }, 'events could not be passed on and are tried again');
+  };
+
   return {
     follow(follower) {
       followers.add(follower);
@@ -84,16 +90,10 @@ export function createRelay({ events, listen, consumers, logger }: Dependencies)
 
     async start() {
       position = await events.lastPosition();
-      // Any error other than an unavailable database may block every event.
-      const put = (what: string) => (error: unknown) =>
-        logger[isUnavailable(error) ? 'debug' : 'error'](
-          { err: error },
-          `${what} failed and will be retried`,
-        );
-      const numbering = startPeriodicTask(number, put('the numbering of events'), {
+      const numbering = startPeriodicTask(number, logFailureOf('numbering'), {
         minPauseMs: NUMBERING_REST_MS,
       });
-      const reading = startPeriodicTask(read, put('the reading of events'));
+      const reading = startPeriodicTask(read, logFailureOf('reading'));
       const listener = listen(['latchkey_outbox', 'latchkey_log'], (channel, payload) => {
         if (channel === 'latchkey_outbox') return numbering.wake();
         // The payload is the last number; it may be from this node itself.
