@@ -7,5 +7,5 @@ afterAll(endFile, 120_000);
 
 afterEach(({ task }) => {
   const lines = takeLog();
-  if (task.result?.state === 'fail') console.error(lines.join(''));
+  if (task.result?.state === 'fail' && lines.length > 0) console.error(lines.join(''));
 });
