@@ -10,7 +10,7 @@ import { serve } from '../../src/app/serve.ts';
 import { withServices } from '../../src/app/service.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
-import { newApp, newUser } from '../support/fixtures.ts';
+import { newApp, newSession, newUser } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import {
   postmasterOf,
@@ -146,6 +146,27 @@ describe('two services that start at once on one empty database', { timeout: 90_
       expect(logged()).toBe('');
     },
   );
+
+  test('with some keys of the installation missing, they create each key once', async () => {
+    const url = await createTestDatabase();
+    const database = await connectTo(url);
+    const environment = { ...settingsFor(url), DEMO: 'off' };
+    await (await startHere(environment)).stop();
+    for (let round = 1; round <= 3; round += 1) {
+      await database.query(
+        "delete from data_keys where purpose in ('token-encryption', 'token-signing', 'hwid-hmac')",
+      );
+      const { one, other, logged } = await startTwoHere(environment, onTestFinished);
+      const app = await newApp(one.api);
+      const { token } = await newSession(one.api, app);
+      expect((await other.api.verify({ app_id: app.app_id, token })).status).toBe(200);
+      const { rows } = await database.query(
+        'select purpose from data_keys group by purpose having count(*) > 1',
+      );
+      expect({ rows, logged: logged() }).toEqual({ rows: [], logged: '' });
+      await Promise.all([one.stop(), other.stop()]);
+    }
+  });
 
   test.each([
     ['nothing', false],

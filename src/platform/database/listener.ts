@@ -36,18 +36,22 @@ export function createListen(connection: pg.ClientConfig): Listen {
   const subscriptions = new Set<Subscription>();
   let session: Session | undefined;
 
+  async function unsubscribe(subscription: Subscription): Promise<void> {
+    subscriptions.delete(subscription);
+    if (subscriptions.size > 0) return;
+    const last = session;
+    session = undefined;
+    await last?.close();
+  }
+
   return (channels, onNotification) => {
     const subscription = { channels, onNotification };
     subscriptions.add(subscription);
     if (session) session.subscribe(subscription);
     else session = openSession(connection, subscriptions);
+    let closed: Promise<void> | undefined;
     return {
-      async close() {
-        if (!subscriptions.delete(subscription) || subscriptions.size > 0) return;
-        const last = session;
-        session = undefined;
-        await last?.close();
-      },
+      close: () => (closed ??= unsubscribe(subscription)),
     };
   };
 }
