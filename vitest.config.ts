@@ -5,8 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
     setupFiles: ['test/support/setup.ts'],
-    // Files also wait, so two cores are busy with three workers; each more loads and compiles everything again.
-    maxWorkers: 3,
+    // With PostgreSQL and what tests start, two keep two cores busy; each more loads and compiles everything again.
+    maxWorkers: 2,
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,

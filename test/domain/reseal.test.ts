@@ -8,6 +8,7 @@ import { connectTo, createTestDatabase } from '../support/database.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { MASTER_KEY, startTestService } from '../support/service.ts';
+import { untilSigningKeysResealed } from '../support/signing-keys-resealed.ts';
 
 const NEW_KEY = randomBytes(32).toString('base64');
 
@@ -34,6 +35,7 @@ test('after a rotation, everything opens without the old master key', async () =
     ).rows;
   const { keyId } = createKeyring([Buffer.from(NEW_KEY, 'base64')], systemRandom);
   await expect.poll(sealedUnder).toEqual([{ key: keyId }]);
+  await untilSigningKeysResealed(DATABASE_URL, keyId);
 
   const after = await startTestService({ DATABASE_URL, MASTER_KEY: NEW_KEY });
   expect((await after.api.init(app.with({}))).status).toBe(200);
@@ -83,6 +85,7 @@ test('a waiting mail is resealed, and is sent without the old key', async () => 
   const { keyId } = createKeyring([Buffer.from(NEW_KEY, 'base64')], systemRandom);
   const during = await startTestService({ ...withoutMailServer, MASTER_KEY: `${NEW_KEY},${MASTER_KEY}` });
   await expect.poll(sealedUnder).toEqual([{ key: keyId, whole: true }]);
+  await untilSigningKeysResealed(DATABASE_URL, keyId);
   await during.stop();
 
   const after = await startTestService({ DATABASE_URL, MASTER_KEY: NEW_KEY });
@@ -109,6 +112,7 @@ test('a repeated request gets its stored response without the old key', async ()
   const sealedUnder = async () =>
     (await database.query('select substring(answer_sealed from 1 for 8) as key from idempotency_keys')).rows;
   await expect.poll(sealedUnder).toEqual([{ key: keyId }]);
+  await untilSigningKeysResealed(DATABASE_URL, keyId);
   await during.stop();
 
   const after = await startTestService({ DATABASE_URL, MASTER_KEY: NEW_KEY });

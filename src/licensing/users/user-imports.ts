@@ -9,7 +9,13 @@ import { importFault } from '../../foundation/passwords/passwords.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
 import { grantFirst } from '../subscriptions/subscriptions.ts';
-import { LineFaults, readCsv, readJsonLines, textOf, type Line } from '../../foundation/tabular-data/tabular-data.ts';
+import {
+  LineFaults,
+  readCsv,
+  readJsonLines,
+  textOf,
+  type Line,
+} from '../../foundation/tabular-data/tabular-data.ts';
 import { emailFault, readGrant, type ImportedGrant } from './import-state.ts';
 import * as store from './user-bulk-store.ts';
 import { newUsername, type NewUsername } from './username.ts';

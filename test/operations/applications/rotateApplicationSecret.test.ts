@@ -15,6 +15,7 @@ import {
   type App,
 } from '../../support/fixtures.ts';
 import { MASTER_KEY, startTestService } from '../../support/service.ts';
+import { untilSigningKeysResealed } from '../../support/signing-keys-resealed.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
 import { boundSignatureOf, signatureOf } from '../../support/response-signature.ts';
 import { auditLog } from '../support/tokens.ts';
@@ -238,6 +239,7 @@ test('both secrets outlive a rotation of the master key', async () => {
         ).rows,
     )
     .toEqual([{ a: keyId, b: keyId }]);
+  await untilSigningKeysResealed(DATABASE_URL, keyId);
   const after = await startTestService({ DATABASE_URL, MASTER_KEY: newKey.toString('base64') });
   for (const secret of [app.secret, rotated.body.secret]) {
     expect((await after.api.init({ app_id: app.app_id, secret })).status).toBe(200);
