@@ -1,6 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { currentTenant, DeadlineExceededError, RequestScope } from '../../src/platform/request-scope.ts';
+import type {
+  DeadlineExceededError as DeadlineError,
+  RequestScope as Scope,
+} from '../../src/platform/request-scope.ts';
+
+// A copy of its own: requests that an earlier file of this worker left open keep the shared one's timer running.
+const path = '../../src/platform/request-scope.ts?own';
+const { currentTenant, DeadlineExceededError, RequestScope } = (await import(
+  path
+)) as typeof import('../../src/platform/request-scope.ts');
 
 const LIMIT_MS = 5_000;
 /** The longest delay until a deadline is detected. */
@@ -8,8 +17,8 @@ const DETECTED_WITHIN_MS = 25;
 
 const openScope = (limitMs = LIMIT_MS) => new RequestScope(limitMs, () => 'tenant');
 
-function watch(scope: RequestScope): DeadlineExceededError[] {
-  const errors: DeadlineExceededError[] = [];
+function watch(scope: Scope): DeadlineError[] {
+  const errors: DeadlineError[] = [];
   scope.onDeadline((error) => errors.push(error));
   return errors;
 }
