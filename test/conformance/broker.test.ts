@@ -8,7 +8,7 @@ import { BrokerUnavailableError, openBroker, type Broker } from '../../src/platf
 import { StartupError } from '../../src/platform/startup-error.ts';
 import { freePort } from '../support/free-port.ts';
 import { runToEnd } from '../support/processes.ts';
-import { captureLog, ERROR, INFO, type LogEntry } from '../platform/support/captured-log.ts';
+import { captureLog, ERROR, INFO, type LogEntry } from '../support/collected-log.ts';
 import { SERVER, startBroker, type BrokerProcess } from './support/broker-process.ts';
 import { makeCertificate } from './support/certificate.ts';
 import { startScriptedBroker } from './support/scripted-broker.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { flood } from '../support/hashing.ts';
 import { newApp, newHwid, newUser, unique } from '../support/fixtures.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, startWithLostDatabase } from '../support/service.ts';
 import { operations } from './operations.ts';
 import { examplePath } from './parameters.ts';
 
@@ -65,11 +65,7 @@ describe('every response of the v1 login has deprecation headers', () => {
   });
 
   test('503, without the database', async () => {
-    const broken = await startTestService(
-      { DATABASE_URL: service.databaseUrl },
-      { statementTimeoutMs: 2_000 },
-    );
-    await broken.database.close();
+    const broken = await startWithLostDatabase(service.databaseUrl);
     const response = await broken.api.post(path, app.with(user));
     expect(response.status).toBeGreaterThanOrEqual(500);
     expect(deprecationOf(response.headers)).toEqual(marks(broken.baseUrl, broken.baseUrl));

@@ -10,7 +10,7 @@ import {
 } from '../../src/foundation/errors/catalog.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
 import { responseValidators } from '../support/response-validators.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, startWithLostDatabase } from '../support/service.ts';
 import { operations } from './operations.ts';
 
 const service = await startTestService();
@@ -243,11 +243,7 @@ describe('the model', async () => {
   });
 
   test("is legacy with status 'error' for errors of the service", async () => {
-    const broken = await startTestService(
-      { DATABASE_URL: service.databaseUrl },
-      { statementTimeoutMs: 2_000 },
-    );
-    await broken.database.close();
+    const broken = await startWithLostDatabase(service.databaseUrl);
     const response = await fetch(`${broken.baseUrl}/health`, { headers: { accept: 'application/json' } });
     expect(await response.json()).toMatchObject({ status: 'error', error: 'HEALTH_CHECK_FAILED', code: 500 });
   });

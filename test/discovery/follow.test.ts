@@ -1,26 +1,18 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startService } from '../../src/app/service.ts';
-import { loadConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Api } from '../support/api.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/processes.ts';
-import { ADMIN_TOKEN, MASTER_KEY, UNLIMITED } from '../support/service.ts';
+import { testConfig } from '../support/service.ts';
 import { claimMailTo } from './support/person.ts';
 import { openShell, shellBlocks } from './support/shell.ts';
 
 // The guides use the time of the machine, so the service must use the same clock.
 const dataDir = await temporaryFolder(afterAll);
 const { baseUrl, stop } = await startService(
-  loadConfig({
-    ...UNLIMITED,
-    PORT: '0',
-    MASTER_KEY,
-    ADMIN_TOKEN,
-    DATABASE_URL: await createTestDatabase(),
-    DATA_DIR: dataDir,
-  }),
+  testConfig({ DATABASE_URL: await createTestDatabase(), DATA_DIR: dataDir }),
   createLogger('warn'),
 );
 afterAll(stop);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newDeveloper } from '../support/fixtures.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, startWithLostDatabase } from '../support/service.ts';
 import { connectAgent, LIST, send } from './client.ts';
 
 const service = await startTestService({ WEB_URL: 'https://www.example.com' });
@@ -237,8 +237,7 @@ describe('metrics and logs', () => {
 });
 
 test('a lost database is an HTTP error, a 503 to retry', async () => {
-  const broken = await startTestService({ DATABASE_URL: service.databaseUrl }, { statementTimeoutMs: 2_000 });
-  await broken.database.close();
+  const broken = await startWithLostDatabase(service.databaseUrl);
   const response = await send(broken.baseUrl, LIST, { authorization });
   expect(response.status).toBe(503);
   expect(response.headers.get('retry-after')).toBe('1');

@@ -8,7 +8,7 @@ import {
   type AnonymousNetworks,
 } from '../../src/platform/anonymous-networks/index.ts';
 import { temporaryFolder } from '../support/processes.ts';
-import { captureLog, ERROR, INFO, type LogEntry } from './support/captured-log.ts';
+import { captureLog, ERROR, INFO, type LogEntry } from '../support/collected-log.ts';
 import { writeMaxMindDatabase } from './support/mmdb-writer.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig, type Config } from '../../src/config/config.ts';
 import type { Logger } from '../../src/platform/logger.ts';
 import { startService, type RunningService } from '../../src/app/service.ts';
 import { atFileEnd } from './at-file-end.ts';
@@ -28,6 +28,16 @@ export const UNLIMITED = { RATE_LIMIT: '1000000/60' };
  */
 const DEADLINE_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+
+/**
+ * The settings of a test service, on a free port.
+ * @param environment overrides settings, and names the database and the data folder
+ */
+export function testConfig(
+  environment: Readonly<Record<'DATABASE_URL' | 'DATA_DIR', string>> & Readonly<Record<string, string>>,
+): Config {
+  return loadConfig({ ...UNLIMITED, PORT: '0', MASTER_KEY, ADMIN_TOKEN, ...environment });
+}
 
 interface TestOptions {
   readonly hashing?: 'once' | 'each';
@@ -67,15 +77,7 @@ export async function startTestService(
   const clock = new TestClock();
   const databaseUrl = environment['DATABASE_URL'] ?? (await createTestDatabase());
   const dataDir = environment['DATA_DIR'] ?? (await temporaryFolder(atFileEnd));
-  const config = loadConfig({
-    ...UNLIMITED,
-    PORT: '0',
-    MASTER_KEY,
-    ADMIN_TOKEN,
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: dataDir,
-    ...environment,
-  });
+  const config = testConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...environment });
   const service = await startService(config, logger, {
     clock,
     // It has no other way to detect that a test advanced the clock.
@@ -89,6 +91,13 @@ export async function startTestService(
   atFileEnd(() => service.stop());
   const mailbox = () => readMails(join(dataDir, 'mail'));
   return { ...service, api: new Api(service.baseUrl), clock, databaseUrl, mailbox };
+}
+
+/** Starts a service that has lost the database, with the time limits of production, which end its attempts. */
+export async function startWithLostDatabase(databaseUrl: string): Promise<TestService> {
+  const service = await startTestService({ DATABASE_URL: databaseUrl }, { statementTimeoutMs: 2_000 });
+  await service.database.close();
+  return service;
 }
 
 /** The mails in a folder, in the order of their names. */

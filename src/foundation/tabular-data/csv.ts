@@ -12,7 +12,10 @@ import {
 /** What a spreadsheet would evaluate as a formula, with any apostrophes that prevent it. */
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
-/** As it is written, the longest line may consist of quotes, each of which is escaped by another one. */
+/**
+ * As it is written, the longest line may consist of quotes, each of which is escaped by another one. The rest is for
+ * delimiters, and for the part of the text in which the line ends.
+ */
 const LONGEST_WRITTEN = 2 * LONGEST_LINE + 1_024;
 
 /** How many unknown column names an error lists, and how much of each. */

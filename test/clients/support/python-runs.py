@@ -15,9 +15,12 @@ for line in sys.stdin:
         try:
             runpy.run_path(client, run_name="__main__")
         except SystemExit as end:
-            # The client exits only with the text of an error, which the interpreter prints.
-            code = 1
-            print(end.code, file=stderr)
+            # As the interpreter does it: a text is printed, and a number or nothing is the code.
+            if isinstance(end.code, str):
+                code = 1
+                print(end.code, file=stderr)
+            else:
+                code = end.code or 0
         except BaseException:
             code = 1
             traceback.print_exc()

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../src/config/config.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { startService } from '../../../src/app/service.ts';
 import { Api } from '../../support/api.ts';
@@ -7,20 +6,13 @@ import { atFileEnd } from '../../support/at-file-end.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { ban, newApp, newHwid, newNonce, newUser, signed } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/processes.ts';
-import { ADMIN_TOKEN, MASTER_KEY, UNLIMITED } from '../../support/service.ts';
+import { testConfig } from '../../support/service.ts';
 
 const DATABASE_URL = await createTestDatabase();
 
 /** A node whose machine's clock is ahead. */
 async function startNode(aheadMs: number): Promise<Api> {
-  const config = loadConfig({
-    ...UNLIMITED,
-    PORT: '0',
-    MASTER_KEY,
-    ADMIN_TOKEN,
-    DATABASE_URL,
-    DATA_DIR: await temporaryFolder(atFileEnd),
-  });
+  const config = testConfig({ DATABASE_URL, DATA_DIR: await temporaryFolder(atFileEnd) });
   const service = await startService(config, createLogger('silent'), {
     machineClock: { now: () => new Date(Date.now() + aheadMs) },
     lingerMs: 0,

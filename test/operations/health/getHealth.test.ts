@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SECOND } from '../../support/clock.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startTestService } from '../../support/service.ts';
+import { startTestService, startWithLostDatabase } from '../../support/service.ts';
 import { expectError } from '../support/errors.ts';
 
 const service = await startTestService();
@@ -72,8 +72,7 @@ test('HEAD equals GET without a body', async () => {
 });
 
 test('HEALTH_CHECK_FAILED names the database when it is unavailable, in both models', async () => {
-  const broken = await startTestService({ DATABASE_URL: service.databaseUrl }, { statementTimeoutMs: 2_000 });
-  await broken.database.close();
+  const broken = await startWithLostDatabase(service.databaseUrl);
   const response = await broken.api.call('GET', '/health');
   expectError(response, 500, 'HEALTH_CHECK_FAILED');
   expect(response.body).toMatchObject({ detail: 'The database is not operational.' });
