@@ -904,7 +904,7 @@ return errors === 0;
 }
 
 exports.v3 = validate13;
-const schema14 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id"],"oneOf":[{"required":["session_token"]},{"required":["token"]}],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"session_token":{"type":"string","minLength":1,"maxLength":4096},"token":{"$ref":"#/properties/requestBody/properties/session_token"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+const schema14 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"session_token":{"type":"string","minLength":1,"maxLength":4096},"token":{"$ref":"#/properties/requestBody/properties/session_token"},"nonce":{"type":"string","minLength":8,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 const schema15 = {"type":"string","minLength":1,"maxLength":4096};
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -923,13 +923,9 @@ errors++;
 }
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
-const _errs4 = errors;
-let valid1 = false;
-let passing0 = null;
-const _errs5 = errors;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.session_token === undefined){
-const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/oneOf/0/required",keyword:"required",params:{missingProperty: "session_token"},message:"must have required property '"+"session_token"+"'"};
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -938,16 +934,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-var _valid0 = _errs5 === errors;
-if(_valid0){
-valid1 = true;
-passing0 = 0;
-}
-const _errs6 = errors;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.token === undefined){
-const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/oneOf/1/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err2 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -956,20 +947,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-var _valid0 = _errs6 === errors;
-if(_valid0 && valid1){
-valid1 = false;
-passing0 = [passing0, 1];
-}
-else {
-if(_valid0){
-valid1 = true;
-passing0 = 1;
-}
-}
-if(!valid1){
-const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+if(func2(data1) < 1){
+const err3 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -978,20 +957,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err4 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1000,11 +968,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1013,8 +980,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(func2(data1) < 1){
-const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.session_token !== undefined){
+let data2 = data0.session_token;
+if(typeof data2 === "string"){
+if(func2(data2) > 4096){
+const err6 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1023,9 +994,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data1.length <= 128){
-if(!pattern0.test(data1)){
-const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(func2(data2) < 1){
+const err7 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1035,9 +1005,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-}
 else {
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err8 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1047,11 +1016,11 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.session_token !== undefined){
-let data2 = data0.session_token;
-if(typeof data2 === "string"){
-if(func2(data2) > 4096){
-const err9 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+if(data0.token !== undefined){
+let data3 = data0.token;
+if(typeof data3 === "string"){
+if(func2(data3) > 4096){
+const err9 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1060,8 +1029,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data3) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1072,7 +1041,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/requestBody/session_token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err11 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1082,11 +1051,11 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data0.token !== undefined){
-let data3 = data0.token;
-if(typeof data3 === "string"){
-if(func2(data3) > 4096){
-const err12 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+if(data0.nonce !== undefined){
+let data4 = data0.nonce;
+if(typeof data4 === "string"){
+if(func2(data4) > 128){
+const err12 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1095,8 +1064,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err13 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data4) < 8){
+const err13 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1105,9 +1074,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/session_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 256){
+if(!pattern0.test(data4)){
+const err14 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1117,11 +1086,9 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data0.nonce !== undefined){
-let data4 = data0.nonce;
-if(typeof data4 === "string"){
-if(func2(data4) > 128){
-const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -1130,8 +1097,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func2(data4) < 8){
-const err16 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1140,50 +1109,15 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data4.length <= 256){
-if(!pattern0.test(data4)){
-const err17 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
 else {
 vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/requestBody/nonce",schemaPath:"#/properties/requestBody/properties/nonce/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
 }
 errors++;
 }
@@ -2381,7 +2315,7 @@ return errors === 0;
 }
 
 exports.v8 = validate18;
-const schema20 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","app_id"],"properties":{"token":{"type":"string","minLength":1,"maxLength":4096},"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+const schema20 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
 function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2400,8 +2334,8 @@ errors++;
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.token === undefined){
-const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2410,8 +2344,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data0.app_id === undefined){
-const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(data0.token === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2420,11 +2354,11 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data0.token !== undefined){
-let data1 = data0.token;
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
 if(typeof data1 === "string"){
-if(func2(data1) > 4096){
-const err3 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2434,7 +2368,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2443,9 +2377,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-else {
-const err5 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2455,11 +2389,9 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data0.app_id !== undefined){
-let data2 = data0.app_id;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+else {
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2468,8 +2400,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.token !== undefined){
+let data2 = data0.token;
+if(typeof data2 === "string"){
+if(func2(data2) > 4096){
+const err7 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2478,9 +2414,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(data2.length <= 128){
-if(!pattern0.test(data2)){
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2490,9 +2425,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
 else {
-const err9 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6689,7 +6623,7 @@ return errors === 0;
 }
 
 exports.v28 = validate38;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","duration_days","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
 const pattern41 = new RegExp("^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 const pattern43 = new RegExp("^[^\\u0000]*$", "u");
 
@@ -6720,8 +6654,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data0.duration_days === undefined){
-const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(data0.tier === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6730,8 +6664,10 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data0.tier === undefined){
-const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "tier"},message:"must have required property '"+"tier"+"'"};
+if(data0.amount !== undefined){
+let data1 = data0.amount;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err3 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6740,10 +6676,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(data0.amount !== undefined){
-let data1 = data0.amount;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 10000 || isNaN(data1)){
+const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6752,9 +6687,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 10000 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+if(data1 < 1 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6763,8 +6697,12 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(data1 < 1 || isNaN(data1)){
-const err6 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data0.duration_days !== undefined){
+let data2 = data0.duration_days;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+const err6 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6773,12 +6711,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data0.duration_days !== undefined){
-let data2 = data0.duration_days;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-const err7 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 36500 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6787,9 +6722,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 36500 || isNaN(data2)){
-const err8 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
+if(data2 < 1 || isNaN(data2)){
+const err8 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6798,8 +6732,11 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data2 < 1 || isNaN(data2)){
-const err9 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data0.lifetime !== undefined){
+if(typeof data0.lifetime !== "boolean"){
+const err9 = {instancePath:instancePath+"/requestBody/lifetime",schemaPath:"#/properties/requestBody/properties/lifetime/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6809,11 +6746,10 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
 if(data0.tier !== undefined){
-let data3 = data0.tier;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
+let data4 = data0.tier;
+if(typeof data4 === "string"){
+if(func2(data4) > 64){
 const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -6823,7 +6759,7 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(func2(data3) < 1){
+if(func2(data4) < 1){
 const err11 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -6833,8 +6769,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(data3.length <= 128){
-if(!pattern41.test(data3)){
+if(data4.length <= 128){
+if(!pattern41.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -6858,8 +6794,8 @@ errors++;
 }
 }
 if(data0.redeem_by !== undefined){
-let data4 = data0.redeem_by;
-if((typeof data4 !== "string") && (data4 !== null)){
+let data5 = data0.redeem_by;
+if((typeof data5 !== "string") && (data5 !== null)){
 const err14 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
@@ -6869,8 +6805,8 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(typeof data4 === "string"){
-if(!pattern36.test(data4)){
+if(typeof data5 === "string"){
+if(!pattern36.test(data5)){
 const err15 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -6880,7 +6816,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!(formats30.validate(data4))){
+if(!(formats30.validate(data5))){
 const err16 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -6893,8 +6829,8 @@ errors++;
 }
 }
 if(data0.note !== undefined){
-let data5 = data0.note;
-if((typeof data5 !== "string") && (data5 !== null)){
+let data6 = data0.note;
+if((typeof data6 !== "string") && (data6 !== null)){
 const err17 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
@@ -6904,8 +6840,8 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(typeof data5 === "string"){
-if(func2(data5) > 500){
+if(typeof data6 === "string"){
+if(func2(data6) > 500){
 const err18 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err18];
@@ -6915,8 +6851,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data5.length <= 1000){
-if(!pattern43.test(data5)){
+if(data6.length <= 1000){
+if(!pattern43.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -6930,9 +6866,9 @@ errors++;
 }
 }
 if(data0.mask !== undefined){
-let data6 = data0.mask;
-if(typeof data6 === "string"){
-if(func2(data6) > 100){
+let data7 = data0.mask;
+if(typeof data7 === "string"){
+if(func2(data7) > 100){
 const err20 = {instancePath:instancePath+"/requestBody/mask",schemaPath:"#/properties/requestBody/properties/mask/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err20];
@@ -6942,7 +6878,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(func2(data6) < 16){
+if(func2(data7) < 16){
 const err21 = {instancePath:instancePath+"/requestBody/mask",schemaPath:"#/properties/requestBody/properties/mask/minLength",keyword:"minLength",params:{limit: 16},message:"must NOT have fewer than 16 characters"};
 if(vErrors === null){
 vErrors = [err21];
@@ -7783,7 +7719,7 @@ return errors === 0;
 }
 
 exports.v34 = validate44;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"oneOf":[{"required":["user_ids"]},{"required":["all"]}],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
 const pattern51 = new RegExp("^[^\\u0000]+$", "u");
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -7802,13 +7738,9 @@ errors++;
 }
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
-const _errs4 = errors;
-let valid1 = false;
-let passing0 = null;
-const _errs5 = errors;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.user_ids === undefined){
-const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/oneOf/0/required",keyword:"required",params:{missingProperty: "user_ids"},message:"must have required property '"+"user_ids"+"'"};
+if(data0.days === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "days"},message:"must have required property '"+"days"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7817,16 +7749,10 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-var _valid0 = _errs5 === errors;
-if(_valid0){
-valid1 = true;
-passing0 = 0;
-}
-const _errs6 = errors;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.all === undefined){
-const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/oneOf/1/required",keyword:"required",params:{missingProperty: "all"},message:"must have required property '"+"all"+"'"};
+if(data0.days !== undefined){
+let data1 = data0.days;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err2 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7835,20 +7761,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-var _valid0 = _errs6 === errors;
-if(_valid0 && valid1){
-valid1 = false;
-passing0 = [passing0, 1];
-}
-else {
-if(_valid0){
-valid1 = true;
-passing0 = 1;
-}
-}
-if(!valid1){
-const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 36500 || isNaN(data1)){
+const err3 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7857,20 +7772,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.days === undefined){
-const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "days"},message:"must have required property '"+"days"+"'"};
+if(data1 < 1 || isNaN(data1)){
+const err4 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7879,10 +7782,13 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data0.days !== undefined){
-let data1 = data0.days;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err5 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+if(data0.tier !== undefined){
+let data2 = data0.tier;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err5 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7891,9 +7797,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 36500 || isNaN(data1)){
-const err6 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
+if(func2(data2) < 1){
+const err6 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7902,8 +7807,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data1 < 1 || isNaN(data1)){
-const err7 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data2.length <= 128){
+if(!pattern41.test(data2)){
+const err7 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7914,11 +7820,8 @@ errors++;
 }
 }
 }
-if(data0.tier !== undefined){
-let data2 = data0.tier;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err8 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {
+const err8 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7927,8 +7830,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data0.user_ids !== undefined){
+let data3 = data0.user_ids;
+if(Array.isArray(data3)){
+if(data3.length > 10000){
+const err9 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7937,50 +7844,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data2.length <= 128){
-if(!pattern41.test(data2)){
-const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(data3.length < 1){
+const err10 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data0.user_ids !== undefined){
-let data3 = data0.user_ids;
-if(Array.isArray(data3)){
-if(data3.length > 10000){
-const err12 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data3.length < 1){
-const err13 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
 }
 errors++;
 }
@@ -7993,7 +7863,40 @@ break;
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func2(data4) > 64){
-const err14 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err11 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err12 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data4.length <= 128){
+if(!pattern51.test(data4)){
+const err13 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8002,8 +7905,10 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err15 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8012,9 +7917,11 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data4.length <= 128){
-if(!pattern51.test(data4)){
-const err16 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+}
+if(data0.all !== undefined){
+let data5 = data0.all;
+if(typeof data5 !== "boolean"){
+const err16 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8023,10 +7930,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data5 === true)){
+const err17 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema48.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8038,7 +7943,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err18 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8048,49 +7953,14 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data0.all !== undefined){
-let data5 = data0.all;
-if(typeof data5 !== "boolean"){
-const err19 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
-}
-errors++;
-}
-if(!(data5 === true)){
-const err20 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema48.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-}
-else {
-const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
 }
 errors++;
 }
@@ -8463,7 +8333,7 @@ return errors === 0;
 }
 
 exports.v38 = validate48;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier","days"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true}}}},"required":["requestBody"]};
+const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"}}}},"required":["requestBody"]};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -8492,8 +8362,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(data0.days === undefined){
-const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "days"},message:"must have required property '"+"days"+"'"};
+if(data0.tier !== undefined){
+let data1 = data0.tier;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err2 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8502,11 +8375,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data0.tier !== undefined){
-let data1 = data0.tier;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data1) < 1){
+const err3 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8515,8 +8385,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data1.length <= 128){
+if(!pattern41.test(data1)){
+const err4 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8525,9 +8396,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data1.length <= 128){
-if(!pattern41.test(data1)){
-const err5 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8537,9 +8409,10 @@ vErrors.push(err5);
 errors++;
 }
 }
-}
-else {
-const err6 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.days !== undefined){
+let data2 = data0.days;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+const err6 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8548,11 +8421,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-if(data0.days !== undefined){
-let data2 = data0.days;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-const err7 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 36500 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8561,9 +8432,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 36500 || isNaN(data2)){
-const err8 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
+if(data2 < 1 || isNaN(data2)){
+const err8 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8572,8 +8442,11 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data2 < 1 || isNaN(data2)){
-const err9 = {instancePath:instancePath+"/requestBody/days",schemaPath:"#/properties/requestBody/properties/days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data0.lifetime !== undefined){
+if(typeof data0.lifetime !== "boolean"){
+const err9 = {instancePath:instancePath+"/requestBody/lifetime",schemaPath:"#/properties/requestBody/properties/lifetime/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8581,7 +8454,6 @@ else {
 vErrors.push(err9);
 }
 errors++;
-}
 }
 }
 }
@@ -9221,7 +9093,8 @@ return errors === 0;
 }
 
 exports.v43 = validate53;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const formats70 = module1.fullFormats.double;
 const pattern63 = new RegExp("^[A-Z]{3}$", "u");
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -9368,9 +9241,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data3))){
+const err12 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9380,9 +9252,8 @@ vErrors.push(err12);
 errors++;
 }
 }
-}
 else {
-const err13 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -9394,7 +9265,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err14 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -9403,12 +9274,24 @@ vErrors.push(err14);
 }
 errors++;
 }
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
 validate53.errors = vErrors;
 return errors === 0;
 }
 
 exports.v44 = validate54;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"commission_margin":{"type":"number","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -9507,9 +9390,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data2))){
+const err8 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9519,9 +9401,8 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data0.suspended !== undefined){
-if(typeof data0.suspended !== "boolean"){
-const err9 = {instancePath:instancePath+"/requestBody/suspended",schemaPath:"#/properties/requestBody/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err9 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9531,9 +9412,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.suspended !== undefined){
+if(typeof data0.suspended !== "boolean"){
+const err10 = {instancePath:instancePath+"/requestBody/suspended",schemaPath:"#/properties/requestBody/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9545,7 +9426,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err11 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9554,12 +9435,24 @@ vErrors.push(err11);
 }
 errors++;
 }
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
 validate54.errors = vErrors;
 return errors === 0;
 }
 
 exports.v45 = validate55;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","duration_days","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"price":{"type":"number","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -9629,8 +9522,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data2.duration_days === undefined){
-const err5 = {instancePath:instancePath+"/requestBody/prices/" + i0,schemaPath:"#/properties/requestBody/properties/prices/items/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(data2.price === undefined){
+const err5 = {instancePath:instancePath+"/requestBody/prices/" + i0,schemaPath:"#/properties/requestBody/properties/prices/items/required",keyword:"required",params:{missingProperty: "price"},message:"must have required property '"+"price"+"'"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9639,8 +9532,11 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(data2.price === undefined){
-const err6 = {instancePath:instancePath+"/requestBody/prices/" + i0,schemaPath:"#/properties/requestBody/properties/prices/items/required",keyword:"required",params:{missingProperty: "price"},message:"must have required property '"+"price"+"'"};
+if(data2.app_id !== undefined){
+let data3 = data2.app_id;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err6 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9649,11 +9545,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data2.app_id !== undefined){
-let data3 = data2.app_id;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err7 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9662,8 +9555,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data3.length <= 128){
+if(!pattern0.test(data3)){
+const err8 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9672,9 +9566,10 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data3.length <= 128){
-if(!pattern0.test(data3)){
-const err9 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9684,9 +9579,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/app_id",schemaPath:"#/properties/requestBody/properties/prices/items/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.tier !== undefined){
+let data4 = data2.tier;
+if(typeof data4 === "string"){
+if(func2(data4) > 64){
+const err10 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9695,12 +9592,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data2.tier !== undefined){
-let data4 = data2.tier;
-if(typeof data4 === "string"){
-if(func2(data4) > 64){
-const err11 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data4) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9709,8 +9602,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data4.length <= 128){
+if(!pattern41.test(data4)){
+const err12 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9719,9 +9613,10 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data4.length <= 128){
-if(!pattern41.test(data4)){
-const err13 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -9731,9 +9626,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.duration_days !== undefined){
+let data5 = data2.duration_days;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+const err14 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/duration_days",schemaPath:"#/properties/requestBody/properties/prices/items/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -9742,11 +9638,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-if(data2.duration_days !== undefined){
-let data5 = data2.duration_days;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-const err15 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/duration_days",schemaPath:"#/properties/requestBody/properties/prices/items/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 36500 || isNaN(data5)){
+const err15 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/duration_days",schemaPath:"#/properties/requestBody/properties/prices/items/properties/duration_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9755,9 +9649,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 36500 || isNaN(data5)){
-const err16 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/duration_days",schemaPath:"#/properties/requestBody/properties/prices/items/properties/duration_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
+if(data5 < 1 || isNaN(data5)){
+const err16 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/duration_days",schemaPath:"#/properties/requestBody/properties/prices/items/properties/duration_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -9766,8 +9659,11 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(data5 < 1 || isNaN(data5)){
-const err17 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/duration_days",schemaPath:"#/properties/requestBody/properties/prices/items/properties/duration_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data2.lifetime !== undefined){
+if(typeof data2.lifetime !== "boolean"){
+const err17 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/lifetime",schemaPath:"#/properties/requestBody/properties/prices/items/properties/lifetime/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -9777,11 +9673,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
 if(data2.price !== undefined){
-let data6 = data2.price;
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 999999999999999 || isNaN(data6)){
+let data7 = data2.price;
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 999999999999999 || isNaN(data7)){
 const err18 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
 if(vErrors === null){
 vErrors = [err18];
@@ -9791,7 +9686,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data6 < 0 || isNaN(data6)){
+if(data7 < 0 || isNaN(data7)){
 const err19 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err19];
@@ -9801,9 +9696,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-else {
-const err20 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data7))){
+const err20 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -9813,9 +9707,8 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
 else {
-const err21 = {instancePath:instancePath+"/requestBody/prices/" + i0,schemaPath:"#/properties/requestBody/properties/prices/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err21 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -9827,7 +9720,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/requestBody/prices",schemaPath:"#/properties/requestBody/properties/prices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err22 = {instancePath:instancePath+"/requestBody/prices/" + i0,schemaPath:"#/properties/requestBody/properties/prices/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -9839,7 +9732,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err23 = {instancePath:instancePath+"/requestBody/prices",schemaPath:"#/properties/requestBody/properties/prices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -9851,7 +9744,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -9860,12 +9753,24 @@ vErrors.push(err24);
 }
 errors++;
 }
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
 validate55.errors = vErrors;
 return errors === 0;
 }
 
 exports.v46 = validate56;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -9917,9 +9822,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-else {
-const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data1))){
+const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9929,10 +9833,8 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data0.note !== undefined){
-let data2 = data0.note;
-if((typeof data2 !== "string") && (data2 !== null)){
-const err5 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err5 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9941,9 +9843,11 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(typeof data2 === "string"){
-if(func2(data2) > 500){
-const err6 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+}
+if(data0.note !== undefined){
+let data2 = data0.note;
+if((typeof data2 !== "string") && (data2 !== null)){
+const err6 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9952,9 +9856,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data2.length <= 1000){
-if(!pattern43.test(data2)){
-const err7 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
+if(typeof data2 === "string"){
+if(func2(data2) > 500){
+const err7 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9963,12 +9867,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-}
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.length <= 1000){
+if(!pattern43.test(data2)){
+const err8 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9979,13 +9880,27 @@ errors++;
 }
 }
 }
+}
+}
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err9 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err9];
 }
 else {
 vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
 }
 errors++;
 }
@@ -10230,7 +10145,7 @@ return errors === 0;
 }
 
 exports.v48 = validate58;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","duration_days","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -10269,8 +10184,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data0.duration_days === undefined){
-const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "duration_days"},message:"must have required property '"+"duration_days"+"'"};
+if(data0.amount === undefined){
+const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "amount"},message:"must have required property '"+"amount"+"'"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10279,8 +10194,11 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(data0.amount === undefined){
-const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "amount"},message:"must have required property '"+"amount"+"'"};
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10289,11 +10207,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10302,8 +10217,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(func2(data1) < 1){
-const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10312,9 +10228,10 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(data1.length <= 128){
-if(!pattern0.test(data1)){
-const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10324,9 +10241,11 @@ vErrors.push(err7);
 errors++;
 }
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.tier !== undefined){
+let data2 = data0.tier;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err8 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10335,12 +10254,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data0.tier !== undefined){
-let data2 = data0.tier;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err9 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data2) < 1){
+const err9 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10349,8 +10264,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data2) < 1){
-const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data2.length <= 128){
+if(!pattern41.test(data2)){
+const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10359,9 +10275,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data2.length <= 128){
-if(!pattern41.test(data2)){
-const err11 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10371,9 +10288,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.duration_days !== undefined){
+let data3 = data0.duration_days;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+const err12 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10382,11 +10300,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-if(data0.duration_days !== undefined){
-let data3 = data0.duration_days;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-const err13 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 36500 || isNaN(data3)){
+const err13 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10395,9 +10311,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 36500 || isNaN(data3)){
-const err14 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"};
+if(data3 < 1 || isNaN(data3)){
+const err14 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10406,8 +10321,11 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data3 < 1 || isNaN(data3)){
-const err15 = {instancePath:instancePath+"/requestBody/duration_days",schemaPath:"#/properties/requestBody/properties/duration_days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data0.lifetime !== undefined){
+if(typeof data0.lifetime !== "boolean"){
+const err15 = {instancePath:instancePath+"/requestBody/lifetime",schemaPath:"#/properties/requestBody/properties/lifetime/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10417,10 +10335,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-}
 if(data0.amount !== undefined){
-let data4 = data0.amount;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+let data5 = data0.amount;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 const err16 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err16];
@@ -10430,8 +10347,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 1000 || isNaN(data4)){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 1000 || isNaN(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err17];
@@ -10441,7 +10358,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data4 < 1 || isNaN(data4)){
+if(data5 < 1 || isNaN(data5)){
 const err18 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err18];
@@ -10454,8 +10371,8 @@ errors++;
 }
 }
 if(data0.note !== undefined){
-let data5 = data0.note;
-if((typeof data5 !== "string") && (data5 !== null)){
+let data6 = data0.note;
+if((typeof data6 !== "string") && (data6 !== null)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
@@ -10465,8 +10382,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(typeof data5 === "string"){
-if(func2(data5) > 500){
+if(typeof data6 === "string"){
+if(func2(data6) > 500){
 const err20 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err20];
@@ -10476,8 +10393,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data5.length <= 1000){
-if(!pattern43.test(data5)){
+if(data6.length <= 1000){
+if(!pattern43.test(data6)){
 const err21 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -11639,7 +11556,7 @@ return errors === 0;
 }
 
 exports.v56 = validate66;
-const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","format":"double","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
 const schema71 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -11772,9 +11689,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data3))){
+const err11 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11784,11 +11700,8 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data0.currency !== undefined){
-let data4 = data0.currency;
-if(typeof data4 === "string"){
-if(func2(data4) > 3){
-const err12 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
+else {
+const err12 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11797,9 +11710,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data4.length <= 6){
-if(!pattern63.test(data4)){
-const err13 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
+}
+if(data0.currency !== undefined){
+let data4 = data0.currency;
+if(typeof data4 === "string"){
+if(func2(data4) > 3){
+const err13 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11808,10 +11724,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-}
-else {
-const err14 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data4.length <= 6){
+if(!pattern63.test(data4)){
+const err14 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11821,10 +11736,9 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data0.period !== undefined){
-let data5 = data0.period;
-if(typeof data5 !== "string"){
-const err15 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11833,8 +11747,11 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err16 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+}
+if(data0.period !== undefined){
+let data5 = data0.period;
+if(typeof data5 !== "string"){
+const err16 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11843,11 +11760,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-}
-if(data0.max_apps !== undefined){
-let data6 = data0.max_apps;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err17 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
+const err17 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -11856,9 +11770,11 @@ vErrors.push(err17);
 }
 errors++;
 }
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 2147483647 || isNaN(data6)){
-const err18 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+if(data0.max_apps !== undefined){
+let data6 = data0.max_apps;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err18 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -11867,8 +11783,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data6 < 0 || isNaN(data6)){
-const err19 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+const err19 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -11877,12 +11794,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-}
-if(data0.max_users_per_app !== undefined){
-let data7 = data0.max_users_per_app;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err20 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data6 < 0 || isNaN(data6)){
+const err20 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -11891,9 +11804,12 @@ vErrors.push(err20);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 2147483647 || isNaN(data7)){
-const err21 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.max_users_per_app !== undefined){
+let data7 = data0.max_users_per_app;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err21 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -11902,8 +11818,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data7 < 0 || isNaN(data7)){
-const err22 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2147483647 || isNaN(data7)){
+const err22 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -11912,12 +11829,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-}
-if(data0.max_licenses !== undefined){
-let data8 = data0.max_licenses;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-const err23 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data7 < 0 || isNaN(data7)){
+const err23 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_users_per_app/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -11926,9 +11839,12 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 2147483647 || isNaN(data8)){
-const err24 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.max_licenses !== undefined){
+let data8 = data0.max_licenses;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+const err24 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -11937,8 +11853,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data8 < 0 || isNaN(data8)){
-const err25 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 2147483647 || isNaN(data8)){
+const err25 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -11947,12 +11864,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-if(data0.licenses !== undefined){
-let data9 = data0.licenses;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-const err26 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data8 < 0 || isNaN(data8)){
+const err26 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -11961,9 +11874,12 @@ vErrors.push(err26);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 2147483647 || isNaN(data9)){
-const err27 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.licenses !== undefined){
+let data9 = data0.licenses;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+const err27 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -11972,8 +11888,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data9 < 1 || isNaN(data9)){
-const err28 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2147483647 || isNaN(data9)){
+const err28 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -11982,12 +11899,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-if(data0.balance !== undefined){
-let data10 = data0.balance;
-if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err29 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data9 < 1 || isNaN(data9)){
+const err29 = {instancePath:instancePath+"/requestBody/licenses",schemaPath:"#/properties/requestBody/properties/licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -11996,9 +11909,12 @@ vErrors.push(err29);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 999999999999999 || isNaN(data10)){
-const err30 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
+}
+}
+if(data0.balance !== undefined){
+let data10 = data0.balance;
+if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
+const err30 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -12007,13 +11923,34 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(data10 < 0 || isNaN(data10)){
-const err31 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 999999999999999 || isNaN(data10)){
+const err31 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999999},message:"must be <= 999999999999999"};
 if(vErrors === null){
 vErrors = [err31];
 }
 else {
 vErrors.push(err31);
+}
+errors++;
+}
+if(data10 < 0 || isNaN(data10)){
+const err32 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(!(formats70.validate(data10))){
+const err33 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
 }
 errors++;
 }
@@ -12023,12 +11960,12 @@ if(data0.features !== undefined){
 let data11 = data0.features;
 if(Array.isArray(data11)){
 if(data11.length > 50){
-const err32 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+const err34 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
-vErrors = [err32];
+vErrors = [err34];
 }
 else {
-vErrors.push(err32);
+vErrors.push(err34);
 }
 errors++;
 }
@@ -12041,28 +11978,7 @@ break;
 let data12 = data11[i0];
 if(typeof data12 === "string"){
 if(func2(data12) > 100){
-const err33 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-if(func2(data12) < 1){
-const err34 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-if(data12.length <= 200){
-if(!(formats10.test(data12))){
-const err35 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
+const err35 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -12071,10 +11987,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-}
-else {
-const err36 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data12) < 1){
+const err36 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -12083,10 +11997,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-}
-else {
-const err37 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data12.length <= 200){
+if(!(formats10.test(data12))){
+const err37 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -12098,7 +12011,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err38 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -12110,7 +12023,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err39 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -12119,12 +12032,36 @@ vErrors.push(err39);
 }
 errors++;
 }
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
 validate66.errors = vErrors;
 return errors === 0;
 }
 
 exports.v57 = validate67;
-const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
 const schema73 = {"type":"integer","minimum":0,"maximum":2147483647};
 const schema74 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
 
@@ -12215,9 +12152,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data2))){
+const err7 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12227,10 +12163,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data0.max_apps !== undefined){
-let data3 = data0.max_apps;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err8 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err8 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12239,9 +12173,11 @@ vErrors.push(err8);
 }
 errors++;
 }
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 2147483647 || isNaN(data3)){
-const err9 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+if(data0.max_apps !== undefined){
+let data3 = data0.max_apps;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err9 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12250,8 +12186,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data3 < 0 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 2147483647 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12260,12 +12197,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-if(data0.max_users_per_app !== undefined){
-let data4 = data0.max_users_per_app;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err11 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data3 < 0 || isNaN(data3)){
+const err11 = {instancePath:instancePath+"/requestBody/max_apps",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12274,9 +12207,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 2147483647 || isNaN(data4)){
-const err12 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.max_users_per_app !== undefined){
+let data4 = data0.max_users_per_app;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err12 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_apps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12285,8 +12221,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data4 < 0 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+const err13 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_apps/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12295,12 +12232,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-}
-if(data0.max_licenses !== undefined){
-let data5 = data0.max_licenses;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-const err14 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data4 < 0 || isNaN(data4)){
+const err14 = {instancePath:instancePath+"/requestBody/max_users_per_app",schemaPath:"#/properties/requestBody/properties/max_apps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12309,9 +12242,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2147483647 || isNaN(data5)){
-const err15 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+}
+if(data0.max_licenses !== undefined){
+let data5 = data0.max_licenses;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+const err15 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12320,13 +12256,24 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data5 < 0 || isNaN(data5)){
-const err16 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+const err16 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err16];
 }
 else {
 vErrors.push(err16);
+}
+errors++;
+}
+if(data5 < 0 || isNaN(data5)){
+const err17 = {instancePath:instancePath+"/requestBody/max_licenses",schemaPath:"#/properties/requestBody/properties/max_licenses/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
 }
 errors++;
 }
@@ -12336,12 +12283,12 @@ if(data0.features !== undefined){
 let data6 = data0.features;
 if(Array.isArray(data6)){
 if(data6.length > 50){
-const err17 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+const err18 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
-vErrors = [err17];
+vErrors = [err18];
 }
 else {
-vErrors.push(err17);
+vErrors.push(err18);
 }
 errors++;
 }
@@ -12354,17 +12301,7 @@ break;
 let data7 = data6[i0];
 if(typeof data7 === "string"){
 if(func2(data7) > 100){
-const err18 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if(func2(data7) < 1){
-const err19 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err19 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12373,9 +12310,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data7.length <= 200){
-if(!(formats10.test(data7))){
-const err20 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
+if(func2(data7) < 1){
+const err20 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12384,10 +12320,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-}
-else {
-const err21 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data7.length <= 200){
+if(!(formats10.test(data7))){
+const err21 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -12399,7 +12334,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err22 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -12411,7 +12346,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err23 = {instancePath:instancePath+"/requestBody/features",schemaPath:"#/properties/requestBody/properties/features/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -12423,7 +12358,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -12432,12 +12367,24 @@ vErrors.push(err24);
 }
 errors++;
 }
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
 validate67.errors = vErrors;
 return errors === 0;
 }
 
 exports.v58 = validate68;
-const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -12495,9 +12442,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-else {
-const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(formats70.validate(data1))){
+const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12507,9 +12453,8 @@ vErrors.push(err4);
 errors++;
 }
 }
-}
 else {
-const err5 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12521,12 +12466,24 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err6 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
 }
 errors++;
 }
@@ -15308,7 +15265,8 @@ return errors === 0;
 }
 
 exports.v15 = validate25;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"type":"string","minLength":1,"maxLength":64},"action":{"type":"string","minLength":1,"maxLength":64},"target":{"type":"string","minLength":1,"maxLength":64},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"action":{"$ref":"#/properties/query/properties/app_id"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema27 = {"type":"string","minLength":1,"maxLength":64};
 const func36 = Object.prototype.hasOwnProperty;
 const formats0 = module1.fullFormats["date-time"];
 const pattern8 = new RegExp("^[0-9]{4}-", "u");
@@ -15475,7 +15433,7 @@ if(data1.actor_id !== undefined){
 let data5 = data1.actor_id;
 if(typeof data5 === "string"){
 if(func2(data5) > 64){
-const err12 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/actor_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err12 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15485,7 +15443,7 @@ vErrors.push(err12);
 errors++;
 }
 if(func2(data5) < 1){
-const err13 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/actor_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err13 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -15496,7 +15454,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/actor_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -15510,7 +15468,7 @@ if(data1.action !== undefined){
 let data6 = data1.action;
 if(typeof data6 === "string"){
 if(func2(data6) > 64){
-const err15 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/action/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err15 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15520,7 +15478,7 @@ vErrors.push(err15);
 errors++;
 }
 if(func2(data6) < 1){
-const err16 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/action/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err16 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15531,7 +15489,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err17 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15545,7 +15503,7 @@ if(data1.target !== undefined){
 let data7 = data1.target;
 if(typeof data7 === "string"){
 if(func2(data7) > 64){
-const err18 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/target/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err18 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -15555,7 +15513,7 @@ vErrors.push(err18);
 errors++;
 }
 if(func2(data7) < 1){
-const err19 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/target/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err19 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -15566,7 +15524,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err20 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -15739,7 +15697,7 @@ return errors === 0;
 }
 
 exports.v16 = validate26;
-const schema27 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema30 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -15906,7 +15864,7 @@ return errors === 0;
 }
 
 exports.v17 = validate27;
-const schema28 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema31 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -16120,7 +16078,8 @@ return errors === 0;
 }
 
 exports.v18 = validate28;
-const schema29 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema33 = {"type":"string","minLength":1,"maxLength":64};
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 const pattern12 = new RegExp("^[^\\u0000]+$", "u");
 
@@ -16249,7 +16208,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema29.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16310,7 +16269,7 @@ if(data2.reseller_id !== undefined){
 let data5 = data2.reseller_id;
 if(typeof data5 === "string"){
 if(func2(data5) > 64){
-const err14 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/query/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err14 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16320,7 +16279,7 @@ vErrors.push(err14);
 errors++;
 }
 if(func2(data5) < 1){
-const err15 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/query/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err15 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -16331,7 +16290,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/query/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -16514,7 +16473,7 @@ return errors === 0;
 }
 
 exports.v19 = validate29;
-const schema30 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -16658,7 +16617,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(data3 === "unused")){
-const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema30.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema34.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16773,7 +16732,8 @@ return errors === 0;
 }
 
 exports.v20 = validate30;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema35 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema36 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -16897,7 +16857,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema35.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16958,7 +16918,7 @@ if(data2.reseller_id !== undefined){
 let data5 = data2.reseller_id;
 if(typeof data5 === "string"){
 if(func2(data5) > 64){
-const err14 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/query/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err14 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16968,7 +16928,7 @@ vErrors.push(err14);
 errors++;
 }
 if(func2(data5) < 1){
-const err15 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/query/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err15 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -16979,7 +16939,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/query/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err16 = {instancePath:instancePath+"/query/reseller_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -17094,7 +17054,8 @@ return errors === 0;
 }
 
 exports.v21 = validate31;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema38 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -17188,7 +17149,7 @@ if(data0.license_id !== undefined){
 let data2 = data0.license_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/license_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -17198,7 +17159,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/license_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -17209,7 +17170,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -17306,7 +17267,8 @@ return errors === 0;
 }
 
 exports.v22 = validate32;
-const schema33 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema40 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -17400,7 +17362,7 @@ if(data0.license_id !== undefined){
 let data2 = data0.license_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/license_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -17410,7 +17372,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/license_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -17421,7 +17383,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/license_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -17565,7 +17527,7 @@ return errors === 0;
 }
 
 exports.v23 = validate33;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"string","enum":["true","false"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"string","enum":["true","false"]},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema41 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const pattern17 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -17796,9 +17758,8 @@ errors++;
 }
 }
 if(data2.banned !== undefined){
-let data6 = data2.banned;
-if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data2.banned !== "boolean"){
+const err18 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -17807,8 +17768,12 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!((data6 === "true") || (data6 === "false"))){
-const err19 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/enum",keyword:"enum",params:{allowedValues: schema34.properties.query.properties.banned.enum},message:"must be equal to one of the allowed values"};
+}
+if(data2.tier !== undefined){
+let data7 = data2.tier;
+if(typeof data7 === "string"){
+if(func2(data7) > 64){
+const err19 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17817,12 +17782,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-if(data2.tier !== undefined){
-let data7 = data2.tier;
-if(typeof data7 === "string"){
-if(func2(data7) > 64){
-const err20 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data7) < 1){
+const err20 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -17831,8 +17792,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(func2(data7) < 1){
-const err21 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data7.length <= 128){
+if(!pattern11.test(data7)){
+const err21 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -17841,9 +17803,10 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data7.length <= 128){
-if(!pattern11.test(data7)){
-const err22 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -17853,9 +17816,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.hwid_bound !== undefined){
+if(typeof data2.hwid_bound !== "boolean"){
+const err23 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -17865,10 +17828,11 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data2.hwid_bound !== undefined){
-let data8 = data2.hwid_bound;
-if(typeof data8 !== "string"){
-const err24 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.created_since !== undefined){
+let data9 = data2.created_since;
+if(typeof data9 === "string"){
+if(!pattern8.test(data9)){
+const err24 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -17877,8 +17841,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(!((data8 === "true") || (data8 === "false"))){
-const err25 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/enum",keyword:"enum",params:{allowedValues: schema34.properties.query.properties.hwid_bound.enum},message:"must be equal to one of the allowed values"};
+if(!(formats0.validate(data9))){
+const err25 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -17888,11 +17852,8 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data2.created_since !== undefined){
-let data9 = data2.created_since;
-if(typeof data9 === "string"){
-if(!pattern8.test(data9)){
-const err26 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+else {
+const err26 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -17901,8 +17862,12 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(!(formats0.validate(data9))){
-const err27 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+if(data2.created_until !== undefined){
+let data10 = data2.created_until;
+if(typeof data10 === "string"){
+if(!pattern8.test(data10)){
+const err27 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -17911,9 +17876,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-else {
-const err28 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(formats0.validate(data10))){
+const err28 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -17923,11 +17887,8 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data2.created_until !== undefined){
-let data10 = data2.created_until;
-if(typeof data10 === "string"){
-if(!pattern8.test(data10)){
-const err29 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+else {
+const err29 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -17936,8 +17897,10 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!(formats0.validate(data10))){
-const err30 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -17947,8 +17910,12 @@ vErrors.push(err30);
 errors++;
 }
 }
+if(data.header !== undefined){
+let data11 = data.header;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+}
 else {
-const err31 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err31 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -17958,9 +17925,12 @@ vErrors.push(err31);
 errors++;
 }
 }
+if(data.cookie !== undefined){
+let data12 = data.cookie;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 }
 else {
-const err32 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err32 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -17970,12 +17940,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.header !== undefined){
-let data11 = data.header;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 }
 else {
-const err33 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -17984,39 +17951,12 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-if(data.cookie !== undefined){
-let data12 = data.cookie;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-}
-else {
-const err34 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-}
-else {
-const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
 validate33.errors = vErrors;
 return errors === 0;
 }
 
 exports.v24 = validate34;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"string","enum":["true","false"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"string","enum":["true","false"]},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -18175,9 +18115,8 @@ errors++;
 }
 }
 if(data2.banned !== undefined){
-let data4 = data2.banned;
-if(typeof data4 !== "string"){
-const err12 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data2.banned !== "boolean"){
+const err12 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -18186,8 +18125,12 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!((data4 === "true") || (data4 === "false"))){
-const err13 = {instancePath:instancePath+"/query/banned",schemaPath:"#/properties/query/properties/banned/enum",keyword:"enum",params:{allowedValues: schema35.properties.query.properties.banned.enum},message:"must be equal to one of the allowed values"};
+}
+if(data2.tier !== undefined){
+let data5 = data2.tier;
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+const err13 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -18196,12 +18139,8 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data2.tier !== undefined){
-let data5 = data2.tier;
-if(typeof data5 === "string"){
-if(func2(data5) > 64){
-const err14 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func2(data5) < 1){
+const err14 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -18210,8 +18149,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(func2(data5) < 1){
-const err15 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data5.length <= 128){
+if(!pattern11.test(data5)){
+const err15 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -18220,9 +18160,10 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data5.length <= 128){
-if(!pattern11.test(data5)){
-const err16 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -18232,9 +18173,9 @@ vErrors.push(err16);
 errors++;
 }
 }
-}
-else {
-const err17 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.hwid_bound !== undefined){
+if(typeof data2.hwid_bound !== "boolean"){
+const err17 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -18244,10 +18185,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data2.hwid_bound !== undefined){
-let data6 = data2.hwid_bound;
-if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data2.created_since !== undefined){
+let data7 = data2.created_since;
+if(typeof data7 === "string"){
+if(!pattern8.test(data7)){
+const err18 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -18256,8 +18198,8 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!((data6 === "true") || (data6 === "false"))){
-const err19 = {instancePath:instancePath+"/query/hwid_bound",schemaPath:"#/properties/query/properties/hwid_bound/enum",keyword:"enum",params:{allowedValues: schema35.properties.query.properties.hwid_bound.enum},message:"must be equal to one of the allowed values"};
+if(!(formats0.validate(data7))){
+const err19 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -18267,11 +18209,8 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data2.created_since !== undefined){
-let data7 = data2.created_since;
-if(typeof data7 === "string"){
-if(!pattern8.test(data7)){
-const err20 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+else {
+const err20 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -18280,8 +18219,12 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!(formats0.validate(data7))){
-const err21 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+if(data2.created_until !== undefined){
+let data8 = data2.created_until;
+if(typeof data8 === "string"){
+if(!pattern8.test(data8)){
+const err21 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -18290,9 +18233,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-else {
-const err22 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(formats0.validate(data8))){
+const err22 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -18302,11 +18244,8 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data2.created_until !== undefined){
-let data8 = data2.created_until;
-if(typeof data8 === "string"){
-if(!pattern8.test(data8)){
-const err23 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+else {
+const err23 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -18315,8 +18254,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(!(formats0.validate(data8))){
-const err24 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -18326,8 +18267,12 @@ vErrors.push(err24);
 errors++;
 }
 }
+if(data.header !== undefined){
+let data9 = data.header;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+}
 else {
-const err25 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err25 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -18337,9 +18282,12 @@ vErrors.push(err25);
 errors++;
 }
 }
+if(data.cookie !== undefined){
+let data10 = data.cookie;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 }
 else {
-const err26 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err26 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -18349,12 +18297,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.header !== undefined){
-let data9 = data.header;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 }
 else {
-const err27 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -18363,39 +18308,13 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data.cookie !== undefined){
-let data10 = data.cookie;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-}
-else {
-const err28 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
 validate34.errors = vErrors;
 return errors === 0;
 }
 
 exports.v25 = validate35;
-const schema36 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema43 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema44 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -18489,7 +18408,7 @@ if(data0.user_id !== undefined){
 let data2 = data0.user_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -18499,7 +18418,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -18510,7 +18429,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -18607,7 +18526,8 @@ return errors === 0;
 }
 
 exports.v26 = validate36;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema45 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema46 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -18701,7 +18621,7 @@ if(data0.user_id !== undefined){
 let data2 = data0.user_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -18711,7 +18631,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -18722,7 +18642,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -18866,7 +18786,7 @@ return errors === 0;
 }
 
 exports.v27 = validate37;
-const schema38 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19106,7 +19026,8 @@ return errors === 0;
 }
 
 exports.v28 = validate38;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema49 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19200,7 +19121,7 @@ if(data0.ban_id !== undefined){
 let data2 = data0.ban_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/ban_id",schemaPath:"#/properties/path/properties/ban_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/ban_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -19210,7 +19131,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/ban_id",schemaPath:"#/properties/path/properties/ban_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/ban_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -19221,7 +19142,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/ban_id",schemaPath:"#/properties/path/properties/ban_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/ban_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -19318,7 +19239,7 @@ return errors === 0;
 }
 
 exports.v29 = validate39;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema50 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19542,7 +19463,8 @@ return errors === 0;
 }
 
 exports.v30 = validate40;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema52 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19636,7 +19558,7 @@ if(data0.user_id !== undefined){
 let data2 = data0.user_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -19646,7 +19568,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -19657,7 +19579,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -19827,7 +19749,8 @@ return errors === 0;
 }
 
 exports.v31 = validate41;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema54 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19931,7 +19854,7 @@ if(data0.user_id !== undefined){
 let data2 = data0.user_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -19941,7 +19864,7 @@ vErrors.push(err8);
 errors++;
 }
 if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -19952,7 +19875,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -20096,7 +20019,7 @@ return errors === 0;
 }
 
 exports.v32 = validate42;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -20320,7 +20243,7 @@ return errors === 0;
 }
 
 exports.v33 = validate43;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"string","enum":["true","false"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const pattern30 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -20537,9 +20460,8 @@ errors++;
 }
 }
 if(data3.authenticated_only !== undefined){
-let data5 = data3.authenticated_only;
-if(typeof data5 !== "string"){
-const err17 = {instancePath:instancePath+"/query/authenticated_only",schemaPath:"#/properties/query/properties/authenticated_only/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data3.authenticated_only !== "boolean"){
+const err17 = {instancePath:instancePath+"/query/authenticated_only",schemaPath:"#/properties/query/properties/authenticated_only/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -20548,25 +20470,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!((data5 === "true") || (data5 === "false"))){
-const err18 = {instancePath:instancePath+"/query/authenticated_only",schemaPath:"#/properties/query/properties/authenticated_only/enum",keyword:"enum",params:{allowedValues: schema44.properties.query.properties.authenticated_only.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err18];
 }
 else {
 vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
 }
 errors++;
 }
@@ -20578,7 +20490,18 @@ if(data6["x-checksum-sha256"] !== undefined){
 let data7 = data6["x-checksum-sha256"];
 if(typeof data7 === "string"){
 if(func2(data7) > 64){
-const err20 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err19 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data7.length <= 128){
+if(!pattern0.test(data7)){
+const err20 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -20587,9 +20510,10 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(data7.length <= 128){
-if(!pattern0.test(data7)){
-const err21 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{64}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{64}$"+"\""};
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -20599,9 +20523,11 @@ vErrors.push(err21);
 errors++;
 }
 }
-}
-else {
-const err22 = {instancePath:instancePath+"/header/x-checksum-sha256",schemaPath:"#/properties/header/properties/x-checksum-sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6["content-digest"] !== undefined){
+let data8 = data6["content-digest"];
+if(typeof data8 === "string"){
+if(func2(data8) > 512){
+const err22 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -20610,12 +20536,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-if(data6["content-digest"] !== undefined){
-let data8 = data6["content-digest"];
-if(typeof data8 === "string"){
-if(func2(data8) > 512){
-const err23 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func2(data8) < 1){
+const err23 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -20624,8 +20546,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(func2(data8) < 1){
-const err24 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err24 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -20635,8 +20558,9 @@ vErrors.push(err24);
 errors++;
 }
 }
+}
 else {
-const err25 = {instancePath:instancePath+"/header/content-digest",schemaPath:"#/properties/header/properties/content-digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err25 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -20646,9 +20570,12 @@ vErrors.push(err25);
 errors++;
 }
 }
+if(data.cookie !== undefined){
+let data9 = data.cookie;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 }
 else {
-const err26 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err26 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -20658,12 +20585,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data9 = data.cookie;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 }
 else {
-const err27 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -20672,24 +20596,12 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-}
-else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
 validate43.errors = vErrors;
 return errors === 0;
 }
 
 exports.v34 = validate44;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -20856,7 +20768,7 @@ return errors === 0;
 }
 
 exports.v35 = validate45;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -21070,7 +20982,7 @@ return errors === 0;
 }
 
 exports.v36 = validate46;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -21310,7 +21222,8 @@ return errors === 0;
 }
 
 exports.v37 = validate47;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"$ref":"#/properties/path/properties/reseller_id"}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema61 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -21404,7 +21317,7 @@ if(data0.token_id !== undefined){
 let data2 = data0.token_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -21414,7 +21327,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -21425,7 +21338,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -21522,7 +21435,7 @@ return errors === 0;
 }
 
 exports.v38 = validate48;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -21660,7 +21573,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
-const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema62.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21763,7 +21676,7 @@ return errors === 0;
 }
 
 exports.v39 = validate49;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -21977,7 +21890,7 @@ return errors === 0;
 }
 
 exports.v40 = validate50;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -22144,7 +22057,8 @@ return errors === 0;
 }
 
 exports.v41 = validate51;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"type":"string","minLength":1,"maxLength":64},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"type":"string","minLength":1,"maxLength":64},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema65 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"$ref":"#/properties/path/properties/app_id"},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"$ref":"#/properties/path/properties/app_id"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema66 = {"type":"string","minLength":1,"maxLength":64};
 const pattern34 = new RegExp("^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$", "u");
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -22263,7 +22177,7 @@ if(data2.after !== undefined){
 let data3 = data2.after;
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
-const err8 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err8 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22273,7 +22187,7 @@ vErrors.push(err8);
 errors++;
 }
 if(func2(data3) < 1){
-const err9 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err9 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -22284,7 +22198,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22307,7 +22221,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data4 === "asc") || (data4 === "desc"))){
-const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema52.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema65.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -22358,7 +22272,7 @@ if(data2.user_id !== undefined){
 let data6 = data2.user_id;
 if(typeof data6 === "string"){
 if(func2(data6) > 64){
-const err16 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/user_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err16 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -22368,7 +22282,7 @@ vErrors.push(err16);
 errors++;
 }
 if(func2(data6) < 1){
-const err17 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/user_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err17 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -22379,7 +22293,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err18 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -22480,7 +22394,8 @@ return errors === 0;
 }
 
 exports.v42 = validate52;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"type":"string","minLength":1,"maxLength":64}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema68 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/path/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema69 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -22647,7 +22562,7 @@ if(data4["last-event-id"] !== undefined){
 let data5 = data4["last-event-id"];
 if(typeof data5 === "string"){
 if(func2(data5) > 64){
-const err12 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/header/properties/last-event-id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err12 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -22657,7 +22572,7 @@ vErrors.push(err12);
 errors++;
 }
 if(func2(data5) < 1){
-const err13 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/header/properties/last-event-id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err13 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -22668,7 +22583,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/header/properties/last-event-id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -22721,7 +22636,8 @@ return errors === 0;
 }
 
 exports.v43 = validate53;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema71 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -22815,7 +22731,7 @@ if(data0.webhook_id !== undefined){
 let data2 = data0.webhook_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -22825,7 +22741,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22836,7 +22752,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -22933,7 +22849,8 @@ return errors === 0;
 }
 
 exports.v44 = validate54;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema73 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -23027,7 +22944,7 @@ if(data0.webhook_id !== undefined){
 let data2 = data0.webhook_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -23037,7 +22954,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -23048,7 +22965,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -23192,7 +23109,8 @@ return errors === 0;
 }
 
 exports.v45 = validate55;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema74 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"$ref":"#/properties/path/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema75 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -23286,7 +23204,7 @@ if(data0.webhook_id !== undefined){
 let data2 = data0.webhook_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -23296,7 +23214,7 @@ vErrors.push(err7);
 errors++;
 }
 if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -23307,7 +23225,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -23432,7 +23350,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema56.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema74.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -23446,7 +23364,7 @@ if(data3.type !== undefined){
 let data7 = data3.type;
 if(typeof data7 === "string"){
 if(func2(data7) > 64){
-const err20 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err20 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -23456,7 +23374,7 @@ vErrors.push(err20);
 errors++;
 }
 if(func2(data7) < 1){
-const err21 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err21 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -23467,7 +23385,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err22 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -23535,7 +23453,8 @@ return errors === 0;
 }
 
 exports.v46 = validate56;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64},"delivery_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema77 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema78 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -23639,7 +23558,7 @@ if(data0.webhook_id !== undefined){
 let data2 = data0.webhook_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -23649,7 +23568,7 @@ vErrors.push(err8);
 errors++;
 }
 if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -23660,7 +23579,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -23674,7 +23593,7 @@ if(data0.delivery_id !== undefined){
 let data3 = data0.delivery_id;
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
-const err11 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/delivery_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err11 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -23684,7 +23603,7 @@ vErrors.push(err11);
 errors++;
 }
 if(func2(data3) < 1){
-const err12 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/delivery_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err12 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -23695,7 +23614,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/delivery_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err13 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -23792,7 +23711,8 @@ return errors === 0;
 }
 
 exports.v47 = validate57;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"type":"string","minLength":1,"maxLength":64},"delivery_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema80 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema81 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -23896,7 +23816,7 @@ if(data0.webhook_id !== undefined){
 let data2 = data0.webhook_id;
 if(typeof data2 === "string"){
 if(func2(data2) > 64){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -23906,7 +23826,7 @@ vErrors.push(err8);
 errors++;
 }
 if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -23917,7 +23837,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/webhook_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -23931,7 +23851,7 @@ if(data0.delivery_id !== undefined){
 let data3 = data0.delivery_id;
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
-const err11 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/delivery_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err11 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -23941,7 +23861,7 @@ vErrors.push(err11);
 errors++;
 }
 if(func2(data3) < 1){
-const err12 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/delivery_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err12 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -23952,7 +23872,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/delivery_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err13 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -24096,7 +24016,7 @@ return errors === 0;
 }
 
 exports.v48 = validate58;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema83 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const formats12 = module1.fullFormats.date;
 const pattern38 = new RegExp("^[1-9][0-9]{3}-", "u");
 
@@ -24337,7 +24257,7 @@ return errors === 0;
 }
 
 exports.v49 = validate59;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema84 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -24504,7 +24424,7 @@ return errors === 0;
 }
 
 exports.v50 = validate60;
-const schema61 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema85 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -24671,7 +24591,7 @@ return errors === 0;
 }
 
 exports.v51 = validate61;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema86 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -24889,7 +24809,7 @@ return errors === 0;
 }
 
 exports.v52 = validate62;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema87 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -25103,7 +25023,7 @@ return errors === 0;
 }
 
 exports.v53 = validate63;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema88 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -25336,9 +25256,11 @@ export const requestValidators = {
   "listLicenses": [parameters.v18],
   "createLicenses": [bodies.v28, parameters.v17],
   "deleteUnusedLicenses": [parameters.v19],
+  "createLicensesAsCsv": [bodies.v28, parameters.v17],
   "extendLicenses": [bodies.v29, parameters.v17],
   "importLicenses": [parameters.v17],
   "exportLicenses": [parameters.v20],
+  "exportLicensesAsNdjson": [parameters.v20],
   "getLicense": [parameters.v21],
   "deleteLicense": [parameters.v21],
   "updateLicense": [bodies.v30, parameters.v21],
@@ -25351,7 +25273,9 @@ export const requestValidators = {
   "createUser": [bodies.v33, parameters.v17],
   "extendUsers": [bodies.v34, parameters.v17],
   "importUsers": [parameters.v17],
+  "importUsersFromNdjson": [parameters.v17],
   "exportUsers": [parameters.v24],
+  "exportUsersAsNdjson": [parameters.v24],
   "getUser": [parameters.v25],
   "deleteUser": [parameters.v25],
   "updateUser": [bodies.v35, parameters.v25],

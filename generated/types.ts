@@ -41,7 +41,7 @@ export interface paths {
          *
          *     `x-signature` is the hexadecimal HMAC-SHA-256, keyed with the application's secret, of the raw bytes of the
          *     body. With `x-signature-version: 2`, which programs should send, it also covers the operation and the time,
-         *     as "Signatures" above describes. `x-timestamp` is the current time in Unix milliseconds and may differ by up
+         *     as the tag Signatures describes. `x-timestamp` is the current time in Unix milliseconds and may differ by up
          *     to 300 seconds. Otherwise, the operation returns 401 `TIMESTAMP_OUT_OF_RANGE` with `server_time`. `nonce`
          *     works once per application within 30 days. After that, it returns 401 `NONCE_REUSED`. A nonce is used as
          *     soon as signature, time, and body are valid, regardless of the result of the login, so every attempt needs a
@@ -209,7 +209,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -240,12 +240,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -272,7 +272,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -300,13 +300,13 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -873,7 +873,7 @@ export interface paths {
                  * @description The identifier of the agent.
                  * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
                  */
-                agent_id: components["parameters"]["AgentId"];
+                agent_id: components["parameters"]["AgentIdParameter"];
             };
             cookie?: never;
         };
@@ -932,7 +932,7 @@ export interface paths {
                  * @description The identifier of the receiver.
                  * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
                  */
-                receiver_id: components["parameters"]["ReceiverId"];
+                receiver_id: components["parameters"]["ReceiverIdParameter"];
             };
             cookie?: never;
         };
@@ -1168,7 +1168,7 @@ export interface paths {
                  * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
-                token_id: components["parameters"]["TokenId"];
+                token_id: components["parameters"]["TokenIdParameter"];
             };
             cookie?: never;
         };
@@ -1223,7 +1223,7 @@ export interface paths {
                  * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
-                client_id: components["parameters"]["ClientId"];
+                client_id: components["parameters"]["ClientIdParameter"];
             };
             cookie?: never;
         };
@@ -1259,7 +1259,7 @@ export interface paths {
                  * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
-                client_id: components["parameters"]["ClientId"];
+                client_id: components["parameters"]["ClientIdParameter"];
             };
             cookie?: never;
         };
@@ -1307,7 +1307,7 @@ export interface paths {
                  * @description The identifier of the authorization.
                  * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
                  */
-                authorization_id: components["parameters"]["AuthorizationId"];
+                authorization_id: components["parameters"]["AuthorizationIdParameter"];
             };
             cookie?: never;
         };
@@ -1384,7 +1384,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1427,7 +1427,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1459,7 +1459,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1486,7 +1486,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1506,8 +1506,7 @@ export interface paths {
          *     random character of Crockford's base32, and everything else stays. Users can type any key without dashes, in
          *     lowercase, and with O for 0 and I or L for 1.
          *
-         *     With `Accept: text/csv`, the response is a table with a header line. Cells that a spreadsheet would treat as
-         *     a formula start with an apostrophe.
+         *     `createLicensesAsCsv` returns the keys as a table.
          *
          *     A request for more than 250 keys is a bulk operation. A developer can run one at a time, and another one
          *     returns 429.
@@ -1530,6 +1529,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/apps/{app_id}/licenses/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Generate license keys as CSV
+         * @description Generates keys like `createLicenses`, and returns them as CSV (RFC 4180) with a header line. Cells that a
+         *     spreadsheet would treat as a formula start with an apostrophe.
+         */
+        post: operations["createLicensesAsCsv"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/apps/{app_id}/licenses/extend": {
         parameters: {
             query?: never;
@@ -1539,7 +1565,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1577,7 +1603,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1585,14 +1611,19 @@ export interface paths {
         put?: never;
         /**
          * Import license keys
-         * @description Imports license keys from another system: a table of at most 100,000 lines with a header line, either all of
-         *     it or nothing. The columns can have any order:
+         * @description Imports license keys from another system, or from an export: CSV (RFC 4180, UTF-8) of at most 100,000 lines
+         *     with a header line, either all of it or nothing. Send it as `application/octet-stream` or as `text/csv`. The
+         *     columns can have any order:
          *
-         *     - `key`: 8 to 100 printable ASCII characters. Dashes, white space, and case do not count, O counts as 0, and
-         *       I and L count as 1. The first character must not be `=`, `+`, `-`, or `@`.
+         *     - `license_key`: 8 to 100 printable ASCII characters. Dashes, white space, and case do not count, O
+         *       counts as 0, and I and L count as 1. The first character must not be `=`, `+`, `-`, or `@`.
          *     - `tier`: one of the application's tiers.
          *     - `duration_days`: 1 to 36500. Empty is a lifetime.
-         *     - `note`, `redeem_by` (RFC 3339), and `status` (`unused` or `banned`): optional, and may be empty.
+         *     - `note`, `redeem_by` and `redeemed_at` (RFC 3339), `status` (`unused`, `redeemed`, `paused`, or `banned`), and
+         *       `ban_reason`: optional, and may be empty. A redeemed key belongs to no user, and
+         *       its `redeemed_at` must not be in the future. A banned key is unused after its ban, or redeemed if it has a
+         *       `redeemed_at`.
+         *     - `license_id`, `redeemed_by`, `reseller_id`, and `created_at` of an export are ignored.
          *
          *     A table can have up to 100,000 blank lines, which are skipped. A line can have at most 16,384 characters.
          *
@@ -1621,18 +1652,44 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
         /**
-         * Export license keys
-         * @description Returns all keys that match the filters, newest first, as a table with a header line, or, with
-         *     `Accept: application/x-ndjson`, as one JSON object per line in the form of the list. In the table, cells
-         *     that a spreadsheet would treat as a formula start with an apostrophe. Keys that are generated or changed
-         *     during the export may be missing or outdated.
+         * Export license keys as CSV
+         * @description Returns all keys that match the filters, newest first, as CSV (RFC 4180) with a header line. Cells that a
+         *     spreadsheet would treat as a formula start with an apostrophe. Keys that are generated or changed during the
+         *     export may be missing or outdated. `importLicenses` accepts the table.
          */
         get: operations["exportLicenses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/export/ndjson": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export license keys as JSON lines
+         * @description Returns all keys that match the filters, newest first, as one JSON object per line in the form of the list.
+         *     Keys that are generated or changed during the export may be missing or outdated.
+         */
+        get: operations["exportLicensesAsNdjson"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1650,12 +1707,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -1692,12 +1749,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -1725,12 +1782,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -1758,12 +1815,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -1790,12 +1847,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -1822,12 +1879,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -1860,7 +1917,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1894,7 +1951,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -1932,18 +1989,18 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
         /**
-         * Import users
-         * @description Imports up to 50,000 users from another system, as CSV (RFC 4180, UTF-8, the first line names the columns)
-         *     or as one JSON object per line. Either all users are created or none. `errors` lists the first 100 invalid
-         *     lines with the pointer `/line/N`, including usernames that are taken or duplicates. Lines count from 1,
-         *     including the header line of CSV.
+         * Import users from CSV
+         * @description Imports up to 50,000 users from another system as CSV (RFC 4180, UTF-8, the first line names the columns).
+         *     Send it as `application/octet-stream` or as `text/csv`. Either all users are created or none. `errors` lists
+         *     the first 100 invalid lines with the pointer `/line/N`, including usernames that are taken or duplicates.
+         *     Lines count from 1, including the header line.
          *
          *     The columns:
          *
@@ -1956,10 +2013,12 @@ export interface paths {
          *     - `tier`: one of the application's tiers, together with `days` or `expires_at`.
          *     - `days`: whole days from now, 1 to 36500.
          *     - `expires_at`: a time in the future. `9999-12-31T23:59:59.999Z` is a lifetime.
+         *     - `banned`: `false` or empty. Ban users after the import.
+         *     - `user_id`, `hwid_bound`, and `created_at` of an export are ignored.
          *
          *     A table can have up to 100,000 blank lines, which are skipped. A line can have at most 16,384 characters.
          *
-         *     In CSV, the import removes the apostrophe that an export puts in front of cells that a spreadsheet would
+         *     The import removes the apostrophe that an export puts in front of cells that a spreadsheet would
          *     treat as a formula.
          *
          *     The first login with the right password replaces an imported hash with a hash by Latchkey. bcrypt hashes
@@ -1981,6 +2040,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/apps/{app_id}/users/import/ndjson": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import users from JSON lines
+         * @description Imports users like `importUsers`, as one JSON object per line whose members are the columns of the table.
+         *     Send them as `application/octet-stream` or as `application/x-ndjson`.
+         */
+        post: operations["importUsersFromNdjson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/apps/{app_id}/users/export": {
         parameters: {
             query?: never;
@@ -1990,21 +2076,48 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
         /**
-         * Export users
-         * @description Returns all users that match the filters, newest first, as CSV or as one JSON object per line, depending on
-         *     `Accept`. The response is streamed: it has no length, and it is cut short if the export fails. It excludes
-         *     users who are created in the meantime, as well as passwords and machines.
+         * Export users as CSV
+         * @description Returns all users that match the filters, newest first, as CSV (RFC 4180) with a header line. The
+         *     response is streamed: it has no length, and it is cut short if the export fails. It excludes users who
+         *     are created in the meantime, as well as passwords and machines.
          *
          *     The columns are `user_id`, `username`, `email`, `role`, `hwid_bound`, `banned`, `tier`, and `expires_at`
-         *     (both of the current tier), and `created_at`. In CSV, cells that a spreadsheet would treat as a formula
-         *     start with an apostrophe. JSON lines are exact.
+         *     (both of the current tier), and `created_at`. Cells that a spreadsheet would treat as a formula start
+         *     with an apostrophe.
          */
         get: operations["exportUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/export/ndjson": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export users as JSON lines
+         * @description Returns the users that `exportUsers` returns, as one JSON object per line whose members are the columns of
+         *     the table. Values are exact.
+         */
+        get: operations["exportUsersAsNdjson"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2022,12 +2135,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2065,12 +2178,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2098,12 +2211,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2130,12 +2243,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2162,12 +2275,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2194,12 +2307,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2228,12 +2341,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -2264,7 +2377,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -2304,12 +2417,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the ban.
                  * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
                  */
-                ban_id: components["parameters"]["BanId"];
+                ban_id: components["parameters"]["BanIdParameter"];
             };
             cookie?: never;
         };
@@ -2335,7 +2448,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -2362,12 +2475,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -2407,12 +2520,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: string;
+                user_id: components["schemas"]["Identifier"];
             };
             cookie?: never;
         };
@@ -2438,17 +2551,17 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: string;
+                user_id: components["schemas"]["Identifier"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -2480,7 +2593,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -2506,13 +2619,13 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -2563,13 +2676,13 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -2625,7 +2738,7 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -2663,7 +2776,7 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -2696,7 +2809,7 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -2724,7 +2837,7 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -2751,7 +2864,7 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -2779,7 +2892,7 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -2812,12 +2925,12 @@ export interface paths {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
                 /**
                  * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
-                token_id: components["parameters"]["TokenId"];
+                token_id: components["parameters"]["TokenIdParameter"];
             };
             cookie?: never;
         };
@@ -2900,7 +3013,7 @@ export interface paths {
                  * @description The identifier of a license that the reseller generated.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["ResellerLicenseId"];
+                license_id: components["parameters"]["ResellerLicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -2971,7 +3084,7 @@ export interface paths {
                  * @description The identifier of a user who redeemed one of the reseller's keys.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["ResellerUserId"];
+                user_id: components["parameters"]["ResellerUserIdParameter"];
             };
             cookie?: never;
         };
@@ -2998,7 +3111,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -3030,7 +3143,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -3068,7 +3181,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -3115,12 +3228,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -3157,12 +3270,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -3190,12 +3303,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -3223,12 +3336,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -3257,12 +3370,12 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -3288,17 +3401,17 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
                 /**
                  * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
-                delivery_id: components["parameters"]["DeliveryId"];
+                delivery_id: components["parameters"]["DeliveryIdParameter"];
             };
             cookie?: never;
         };
@@ -3324,17 +3437,17 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
                 /**
                  * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
-                delivery_id: components["parameters"]["DeliveryId"];
+                delivery_id: components["parameters"]["DeliveryIdParameter"];
             };
             cookie?: never;
         };
@@ -3361,7 +3474,7 @@ export interface paths {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -3424,7 +3537,7 @@ export interface paths {
                  * @description The identifier of the checkout: `sessionId` of its response.
                  * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
                  */
-                checkout_id: components["parameters"]["CheckoutId"];
+                checkout_id: components["parameters"]["CheckoutIdParameter"];
             };
             cookie?: never;
         };
@@ -3538,12 +3651,13 @@ export interface paths {
         put?: never;
         /**
          * Create a plan
-         * @description Creates a plan or a pack and puts it up for sale. `kind` is `subscription` for a plan with quotas,
-         *     `license_quota` for a pack that adds `licenses` to what the plan allows, or `reseller_balance` for a pack
-         *     that adds `balance` to a reseller's balance. Packs are paid once: their `period` is `lifetime`. A name can
-         *     have one plan for each period. A second one returns 409 `PLAN_NAME_TAKEN`. Later changes do not affect what
-         *     was sold. The kind, the currency, the period, and what a pack adds never change. `price` must be an amount
-         *     that the payment processor accepts: for currencies with three decimals, Stripe accepts two.
+         * @description Creates a plan or a pack and puts it up for sale. `kind` is `subscription`, the default, for a plan with
+         *     quotas, `license_quota` for a pack that adds `licenses` to what the plan allows, or `reseller_balance`
+         *     for a pack that adds `balance` to a reseller's balance. `period` is `lifetime` by default, and always
+         *     for packs, which are paid once. A name can have one plan for each period. A second one returns 409
+         *     `PLAN_NAME_TAKEN`. Later changes do not affect what was sold. The kind, the currency, the period, and
+         *     what a pack adds never change. `price` must be an amount that the payment processor accepts: for
+         *     currencies with three decimals, Stripe accepts two.
          */
         post: operations["createPlan"];
         delete?: never;
@@ -3561,7 +3675,7 @@ export interface paths {
                  * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
-                plan_id: components["parameters"]["PlanId"];
+                plan_id: components["parameters"]["PlanIdParameter"];
             };
             cookie?: never;
         };
@@ -3617,7 +3731,7 @@ export interface paths {
                  * @description The identifier of the invoice.
                  * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
                  */
-                invoice_id: components["parameters"]["InvoiceId"];
+                invoice_id: components["parameters"]["InvoiceIdParameter"];
             };
             cookie?: never;
         };
@@ -3696,7 +3810,7 @@ export interface paths {
                  * @description The identifier of the key: its `kid`.
                  * @example 5Lw2pQ8vX1k
                  */
-                key_id: components["parameters"]["KeyId"];
+                key_id: components["parameters"]["KeyIdParameter"];
             };
             cookie?: never;
         };
@@ -3719,8 +3833,8 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         VerifySessionRequest: {
-            token: components["schemas"]["SessionToken"];
             app_id: components["schemas"]["AppId"];
+            token: components["schemas"]["SessionToken"];
             hwid?: components["schemas"]["Hwid"];
         };
         /**
@@ -3742,29 +3856,23 @@ export interface components {
             created_at: string;
         };
         CreateApiTokenResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
             /** @description Returned only once, in this response. */
             token: string;
-        } & components["schemas"]["ApiToken"];
+        } & components["schemas"]["ApiToken"]);
         ApiTokenList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ApiToken"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         AuditEntry: {
             audit_id: string;
             /** @description The application that the entry is about. */
             app_id: string | null;
-            actor: {
-                /**
-                 * @description The kind of actor. `service` is Latchkey itself.
-                 * @enum {string}
-                 */
-                kind: "developer" | "api_token" | "oauth_client" | "agent" | "reseller" | "service" | "administrator";
-                id: string;
-                /** @description The address that the request came from. */
-                address: string;
-            };
+            actor: components["schemas"]["AuditActor"];
             /** @description The action, such as `user.banned`. */
             action: string;
             /** @description The identifier of the target of the action. */
@@ -3779,7 +3887,8 @@ export interface components {
         AuditEntryList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["AuditEntry"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         EndSessionsResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -3789,8 +3898,7 @@ export interface components {
         };
         Ban: {
             ban_id: string;
-            /** @enum {string} */
-            kind: "user" | "hardware" | "network";
+            kind: components["schemas"]["BanKind"];
             /** @description The banned user, or the user of the banned machine. */
             user_id: string | null;
             /** @description The network in CIDR form. A single address has its full prefix length. */
@@ -3802,8 +3910,10 @@ export interface components {
             created_at: string;
         };
         BanResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Ban"];
+        } & components["schemas"]["Ban"]);
         ClientFile: {
             name: string;
             version: string | null;
@@ -3820,11 +3930,17 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description An amount in units of the currency, with no more decimals than the currency has. */
+        /**
+         * Format: double
+         * @description An amount in units of the currency, with no more decimals than the currency has.
+         */
         Money: number;
         /** @description An ISO 4217 currency code. Unknown codes are rejected. */
         Currency: string;
-        /** @description The percentage of each price that the reseller keeps, with at most 2 decimals. */
+        /**
+         * Format: double
+         * @description The percentage of each price that the reseller keeps, with at most 2 decimals.
+         */
         CommissionMargin: number;
         Reseller: {
             reseller_id: string;
@@ -3832,11 +3948,13 @@ export interface components {
             currency: components["schemas"]["Currency"];
             balance: components["schemas"]["Money"];
             /**
+             * Format: double
              * @description The amount that reversed payments, such as refunds or disputes, left uncovered because the balance was
              *     too low. Amounts added to the balance cover it first.
              */
             owed?: number;
             /**
+             * Format: double
              * @description Present only if it is not 0: the amount paid that exceeds the maximum balance. It moves to the balance
              *     as soon as the balance has capacity.
              */
@@ -3847,37 +3965,38 @@ export interface components {
             created_at: string;
         };
         ResellerResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Reseller"];
-        /** @description The number of days that the key adds. Null is a lifetime. */
-        LicenseDuration: number | null;
+        } & components["schemas"]["Reseller"]);
         ResellerPrice: {
             app_id: string;
             app_name: string;
             tier: string;
             duration_days: number | null;
+            /** @description Whether the key is for a lifetime. `duration_days` is then null. */
+            lifetime: boolean;
             price: components["schemas"]["Money"];
-            /** @description What the reseller pays for a key: the price minus the commission, rounded up. */
+            /**
+             * Format: double
+             * @description What the reseller pays for a key: the price minus the commission, rounded up.
+             */
             cost: number;
         };
         /** @description The purpose of the change. The reseller and the developer can both see it. */
         LedgerNote: string | null;
         LedgerEntry: {
             entry_id: string;
+            kind: components["schemas"]["LedgerEntryKind"];
             /**
-             * @description The kind of change:
-             *
-             *     - `credit`, `debit`: the developer added or deducted money.
-             *     - `generation`, `refund`: the price of keys that the reseller bought, or of a key that they returned.
-             *     - `commission`: the part of that price that the reseller keeps, or, if negative, no longer keeps.
-             *     - `top_up`: a payment for the balance.
-             *     - `reversal`: a reversed payment for the balance, or the uncovered rest of one.
-             * @enum {string}
+             * Format: double
+             * @description The change of the balance. It is negative for deductions.
              */
-            kind: "credit" | "debit" | "generation" | "refund" | "commission" | "top_up" | "reversal";
-            /** @description The change of the balance. It is negative for deductions. */
             amount: number;
-            /** @description The balance after the change. */
+            /**
+             * Format: double
+             * @description The balance after the change.
+             */
             balance: number;
             /** @description The number of licenses that were bought or returned. */
             licenses: number;
@@ -3887,6 +4006,8 @@ export interface components {
             tier: string | null;
             /** @description The duration of the licenses in days. Null is a lifetime. */
             duration_days: number | null;
+            /** @description Whether the licenses are for a lifetime. */
+            lifetime: boolean;
             /**
              * @description The identifier of the returned license, of the first generated license, or of the paid invoice. Entries
              *     that were written together share it.
@@ -3899,9 +4020,10 @@ export interface components {
         LedgerEntryList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["LedgerEntry"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
-        GrantedScopes: ("read" | "write" | "auth:client" | "auth:dev" | "agent:register" | "agent:execute")[];
+        GrantedScopes: components["schemas"]["GrantedScope"][];
         /** @description Problem details (RFC 9457). */
         ProblemDetails: {
             /**
@@ -3933,7 +4055,15 @@ export interface components {
             server_time?: string;
             /** @description With `INSUFFICIENT_SCOPE`, the missing scopes. */
             scope?: string;
-            /** @description With `PAYMENT_REQUIRED` and related codes, the price of access. */
+            /**
+             * Format: int64
+             * @description With `RANGE_NOT_SATISFIABLE`, the size of the file in bytes.
+             */
+            size?: number;
+            /**
+             * Format: double
+             * @description With `PAYMENT_REQUIRED` and related codes, the price of access.
+             */
             amount?: number;
             /** @description The currency of `amount`. */
             currency?: string;
@@ -3941,51 +4071,6 @@ export interface components {
             description?: string;
             /** @description For agents, the error code that auth.md defines. */
             error?: string;
-            /**
-             * Format: uri
-             * @description With `INTERACTION_REQUIRED`, the URL that starts the claim.
-             */
-            claim_url?: string;
-            /** @description With `INTERACTION_REQUIRED`, the token that identifies the claim. */
-            claim_token?: string;
-            /** Format: date-time */
-            claim_token_expires?: string;
-            /** @description With `INVALID_SECURITY_EVENT`, the error code that RFC 8935 defines. */
-            err?: string;
-            errors?: components["schemas"]["ValidationProblems"];
-        };
-        /** @description The error model for clients whose `Accept` excludes `application/problem+json`. */
-        LegacyError: {
-            /**
-             * @description `fail` for 4xx, and `error` for 5xx.
-             * @enum {string}
-             */
-            status: "fail" | "error";
-            error: string;
-            /** @description The HTTP status. */
-            code: number;
-            message: string;
-            hint: string;
-            /** Format: uri */
-            docs_url: string;
-            /** Format: uri */
-            type: string;
-            /** Format: date-time */
-            timestamp: string;
-            request_id?: string;
-            /** @description With `HWID_RESET_TOO_SOON`, the value of `Retry-After` in seconds. */
-            retry_after?: number;
-            /**
-             * Format: date-time
-             * @description With `TIMESTAMP_OUT_OF_RANGE`, the current time of the server.
-             */
-            server_time?: string;
-            /** @description With `PAYMENT_REQUIRED` and related codes, the price of access. */
-            amount?: number;
-            /** @description The currency of `amount`. */
-            currency?: string;
-            /** @description What `amount` pays for. With `err`, what is wrong with the token. */
-            description?: string;
             /**
              * Format: uri
              * @description With `INTERACTION_REQUIRED`, the URL that starts the claim.
@@ -4034,6 +4119,7 @@ export interface components {
         InvoiceList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Invoice"][];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -4083,46 +4169,90 @@ export interface components {
         Tier: string;
         /** @description An existing tier. Tiers from before the rules on names may consist of blanks only. */
         ExistingTier: string;
-        /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
-        NextCursor: string | null;
+        /**
+         * @description The kind of actor. `service` is Latchkey itself.
+         * @enum {string}
+         */
+        AuditActorKind: "developer" | "api_token" | "oauth_client" | "agent" | "reseller" | "service" | "administrator";
+        AuditActor: {
+            kind: components["schemas"]["AuditActorKind"];
+            id: string;
+            /** @description The address that the request came from. */
+            address: string;
+        };
+        /** @enum {string} */
+        BanKind: "user" | "hardware" | "network";
+        /**
+         * @description The kind of change:
+         *
+         *     - `credit`, `debit`: the developer added or deducted money.
+         *     - `generation`, `refund`: the price of keys that the reseller bought, or of a key that they returned.
+         *     - `commission`: the part of that price that the reseller keeps, or, if negative, no longer keeps.
+         *     - `top_up`: a payment for the balance.
+         *     - `reversal`: a reversed payment for the balance, or the uncovered rest of one.
+         * @enum {string}
+         */
+        LedgerEntryKind: "credit" | "debit" | "generation" | "refund" | "commission" | "top_up" | "reversal";
+        /** @enum {string} */
+        GrantedScope: "read" | "write" | "auth:client" | "auth:dev" | "agent:register" | "agent:execute";
+        /** @enum {string} */
+        PlanPeriod: "monthly" | "yearly" | "lifetime";
+        /** @enum {string} */
+        LicenseStatus: "unused" | "redeemed" | "paused" | "banned";
+        /** @enum {string} */
+        UserSubscriptionStatus: "none" | "active" | "expired";
+        Identifier: string;
+        IdempotencyKey: string;
+        Cursor: string;
+        NetworkAddress: string;
+        VariableName: string;
+        FileName: string;
+        Sha256Hex: string;
         HealthPart: {
             /** @enum {string} */
             status: "operational";
+        };
+        ClusterHealth: {
+            /** @enum {string} */
+            status: "operational";
+            /** @description The number of live nodes. */
+            nodes: number;
+        };
+        /**
+         * @description Present only while commits wait for a synchronous standby of the database that does not respond, and
+         *     for 5 seconds afterwards. Reads work, and writes return 503.
+         */
+        StandbyHealth: {
+            /** @enum {string} */
+            status: "unavailable";
+        };
+        /**
+         * @description Present only if the clock of this node's machine differs from the database's clock by more than 5
+         *     seconds. The service works, because it uses the database's clock.
+         */
+        ClockHealth: {
+            /** @enum {string} */
+            status: "skewed";
+            /** @description How many seconds the clock is ahead. It is negative if the clock is behind. */
+            skew_seconds: number;
+        };
+        HealthParts: {
+            database?: components["schemas"]["HealthPart"];
+            broker?: components["schemas"]["HealthPart"];
+            cluster?: components["schemas"]["ClusterHealth"];
+            standby?: components["schemas"]["StandbyHealth"];
+            clock?: components["schemas"]["ClockHealth"];
         };
         HealthResult: {
             status: components["schemas"]["SuccessStatus"];
             message: string;
             /** Format: date-time */
             timestamp?: string;
-            parts?: {
-                database?: components["schemas"]["HealthPart"];
-                broker?: components["schemas"]["HealthPart"];
-                cluster?: {
-                    /** @enum {string} */
-                    status: "operational";
-                    /** @description The number of live nodes. */
-                    nodes: number;
-                };
-                /**
-                 * @description Present only while commits wait for a synchronous standby of the database that does not respond, and
-                 *     for 5 seconds afterwards. Reads work, and writes return 503.
-                 */
-                standby?: {
-                    /** @enum {string} */
-                    status: "unavailable";
-                };
-                /**
-                 * @description Present only if the clock of this node's machine differs from the database's clock by more than 5
-                 *     seconds. The service works, because it uses the database's clock.
-                 */
-                clock?: {
-                    /** @enum {string} */
-                    status: "skewed";
-                    /** @description How many seconds the clock is ahead. It is negative if the clock is behind. */
-                    skew_seconds: number;
-                };
-            };
+            parts?: components["schemas"]["HealthParts"];
         };
+        UnixMilliseconds: string;
+        /** @enum {string} */
+        SignatureVersion: "1" | "2";
         /** @description The version of the program. It is counted in the application's statistics. */
         ClientVersion: string;
         /** @description A value that is unpredictable and new for every request, such as 128 random bits in hexadecimal. */
@@ -4185,18 +4315,23 @@ export interface components {
              */
             subscription_expires_at?: string;
         };
-        VerifySessionV2Result: components["schemas"]["VerifySessionResult"] & {
+        VerifySessionV2Result: {
+            [key: string]: unknown;
+        } & (components["schemas"]["VerifySessionResult"] & {
             signature?: components["schemas"]["ResponseSignature"];
-        };
+        });
+        /** @description Send exactly one of `session_token` and `token`. */
         LogoutUserV2Request: {
             app_id: components["schemas"]["AppId"];
             session_token?: components["schemas"]["SessionToken"];
             token?: components["schemas"]["SessionToken"];
             nonce?: components["schemas"]["Nonce"];
-        } & (unknown | unknown);
-        LogoutUserV2Result: components["schemas"]["MessageResult"] & {
-            signature?: components["schemas"]["ResponseSignature"];
         };
+        LogoutUserV2Result: {
+            [key: string]: unknown;
+        } & (components["schemas"]["MessageResult"] & {
+            signature?: components["schemas"]["ResponseSignature"];
+        });
         ResetHwidRequest: {
             app_id: components["schemas"]["AppId"];
             username: components["schemas"]["Username"];
@@ -4227,8 +4362,10 @@ export interface components {
             data: components["schemas"]["ClientVariable"][];
         };
         ClientVariableResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["ClientVariable"];
+        } & components["schemas"]["ClientVariable"]);
         ClientFileList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ClientFile"][];
@@ -4277,6 +4414,13 @@ export interface components {
             hwid: components["schemas"]["Hwid"];
             version?: components["schemas"]["ClientVersion"];
         };
+        SessionUser: {
+            id?: string;
+            username?: string;
+            /** @description The value that the client sent. */
+            hwid?: string;
+            role?: string;
+        };
         LoginUserResult: {
             status: components["schemas"]["SuccessStatus"];
             /** @description The signed session token. */
@@ -4284,13 +4428,7 @@ export interface components {
             session_id: string;
             /** Format: date-time */
             expiry?: string;
-            user?: {
-                id?: string;
-                username?: string;
-                /** @description The value that the client sent. */
-                hwid?: string;
-                role?: string;
-            };
+            user?: components["schemas"]["SessionUser"];
         };
         ActivateLicenseRequest: {
             app_id: components["schemas"]["AppId"];
@@ -4316,12 +4454,14 @@ export interface components {
         Plan: {
             id: string;
             name: string;
-            /** @description The price in units of the currency. */
+            /**
+             * Format: double
+             * @description The price in units of the currency.
+             */
             price: number;
             /** @description An ISO 4217 currency code. */
             currency?: string;
-            /** @enum {string} */
-            period?: "monthly" | "yearly" | "lifetime";
+            period?: components["schemas"]["PlanPeriod"];
             /** @description The number of applications that the plan allows. It is 0 for a pack, which does not change that number. */
             max_apps: number;
             max_users_per_app: number;
@@ -4331,7 +4471,10 @@ export interface components {
             max_licenses?: number | null;
             /** @description The number of license keys that a pack adds. */
             licenses?: number | null;
-            /** @description The amount that a pack adds to a reseller's balance, in units of the currency. */
+            /**
+             * Format: double
+             * @description The amount that a pack adds to a reseller's balance, in units of the currency.
+             */
             balance?: number | null;
         };
         PlanList: {
@@ -4374,6 +4517,13 @@ export interface components {
             expiry?: string;
             entitlements?: components["schemas"]["SandboxEntitlements"];
         };
+        AgentPayment: {
+            /** Format: double */
+            amount: number;
+            currency: string;
+            /** @description The identifier of the payment. */
+            reference: string;
+        };
         AgentAccessResult: {
             status: components["schemas"]["SuccessStatus"];
             /** @description The bearer token. It is returned only once. */
@@ -4386,12 +4536,7 @@ export interface components {
             expires_at: string;
             /** @description The scopes, separated by spaces. */
             scope: string;
-            payment: {
-                amount: number;
-                currency: string;
-                /** @description The identifier of the payment. */
-                reference: string;
-            };
+            payment: components["schemas"]["AgentPayment"];
         };
         AgentTokenResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -4407,15 +4552,17 @@ export interface components {
             claimed?: boolean;
         };
         /** @enum {string} */
+        AgentIdentityType: "identity_assertion" | "anonymous";
+        /**
+         * @description The kind of `assertion`. Required with `identity_assertion`.
+         * @enum {string}
+         */
+        AgentAssertionType: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
+        /** @enum {string} */
         AgentCredentialType: "bearer_token" | "jwt" | "sandbox_token" | "ephemeral_key";
         RegisterAgentRequest: {
-            /** @enum {string} */
-            type: "identity_assertion" | "anonymous";
-            /**
-             * @description The kind of `assertion`. Required with `identity_assertion`.
-             * @enum {string}
-             */
-            assertion_type?: "urn:ietf:params:oauth:token-type:id-jag" | "verified_email";
+            type: components["schemas"]["AgentIdentityType"];
+            assertion_type?: components["schemas"]["AgentAssertionType"];
             /** @description The ID-JAG or the email address. Required with `identity_assertion`. */
             assertion?: string;
             requested_credential_type?: components["schemas"]["AgentCredentialType"];
@@ -4456,9 +4603,10 @@ export interface components {
             requested_credential_type?: components["schemas"]["AgentCredentialType"];
             name?: components["schemas"]["DisplayName"];
         };
+        /** @enum {string} */
+        AgentClaimStatus: "initiated" | "claimed";
         ClaimAgentResult: {
-            /** @enum {string} */
-            status: "initiated" | "claimed";
+            status: components["schemas"]["AgentClaimStatus"];
             registration_id: string;
             /** @description The identifier of this attempt. It is not a secret. */
             claim_attempt_id?: string;
@@ -4504,7 +4652,8 @@ export interface components {
         AgentList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Agent"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateAgentRequest: {
             name: components["schemas"]["DisplayName"];
@@ -4516,6 +4665,8 @@ export interface components {
             scopes: ("read" | "write" | "auth:dev" | "agent:execute")[];
         };
         CreateAgentResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
             credential_type: components["schemas"]["AgentCredentialType"];
             /** @description Returned only once, in this response. */
@@ -4523,7 +4674,7 @@ export interface components {
             /** Format: date-time */
             credential_expires: string;
             scopes: components["schemas"]["GrantedScopes"];
-        } & components["schemas"]["Agent"];
+        } & components["schemas"]["Agent"]);
         RevokeAllAgentsResult: {
             status: components["schemas"]["SuccessStatus"];
             /** @description The number of agents that were revoked by this request. */
@@ -4538,9 +4689,11 @@ export interface components {
             expires_at: string;
         };
         AgentResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
             credentials: components["schemas"]["AgentCredential"][];
-        } & components["schemas"]["Agent"];
+        } & components["schemas"]["Agent"]);
         SecurityEventReceiver: {
             receiver_id: string;
             /** Format: uri */
@@ -4558,13 +4711,11 @@ export interface components {
         SecurityEventReceiverList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["SecurityEventReceiver"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateSecurityEventReceiverRequest: {
-            /**
-             * Format: uri
-             * @description An https URL.
-             */
+            /** @description An https URL. */
             url: string;
             /** @description The `aud` of the tokens. */
             audience: string;
@@ -4572,8 +4723,10 @@ export interface components {
             authorization?: string;
         };
         SecurityEventReceiverResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["SecurityEventReceiver"];
+        } & components["schemas"]["SecurityEventReceiver"]);
         RegisterDeveloperRequest: {
             email: components["schemas"]["Email"];
             password: components["schemas"]["NewPassword"];
@@ -4591,11 +4744,37 @@ export interface components {
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
         };
+        DeveloperPlan: {
+            id: string;
+            name: string;
+        };
         Quota: {
             /** @description The number that the plan allows. */
             limit: number;
             /** @description The number in use. For users, it is the number of the application with the most users. */
             used: number;
+        };
+        /** @description The license keys generated since the plan limits them. Null if the plan does not limit them. */
+        LicenseQuota: {
+            /** @description The number of license keys that the plan and packs allow together. */
+            limit: number;
+            used: number;
+        } | null;
+        DeveloperQuotas: {
+            apps: components["schemas"]["Quota"];
+            users_per_app: components["schemas"]["Quota"];
+            licenses?: components["schemas"]["LicenseQuota"];
+        };
+        /** @description The actor that the token of this request belongs to. */
+        DeveloperActor: {
+            /**
+             * @description The kind of token: a session of the developer, an API token, a client of the authorization server,
+             *     or an agent.
+             * @enum {string}
+             */
+            kind: "developer" | "api_token" | "oauth_client" | "agent";
+            /** @description The identifier of the developer, the API token, the client, or the agent. */
+            id: string;
         };
         DeveloperResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -4605,37 +4784,15 @@ export interface components {
             name: string | null;
             /** Format: date-time */
             created_at: string;
-            plan: {
-                id: string;
-                name: string;
-            };
-            quotas: {
-                apps: components["schemas"]["Quota"];
-                users_per_app: components["schemas"]["Quota"];
-                /** @description The license keys generated since the plan limits them. Null if the plan does not limit them. */
-                licenses?: {
-                    /** @description The number of license keys that the plan and packs allow together. */
-                    limit: number;
-                    used: number;
-                } | null;
-            };
+            plan: components["schemas"]["DeveloperPlan"];
+            quotas: components["schemas"]["DeveloperQuotas"];
             /**
              * Format: date-time
              * @description After a paid plan has ended, the time until which logins still work for applications that exceed the
              *     free plan.
              */
             grace_ends_at?: string | null;
-            /** @description The actor that the token of this request belongs to. */
-            actor: {
-                /**
-                 * @description The kind of token: a session of the developer, an API token, a client of the authorization server,
-                 *     or an agent.
-                 * @enum {string}
-                 */
-                kind: "developer" | "api_token" | "oauth_client" | "agent";
-                /** @description The identifier of the developer, the API token, the client, or the agent. */
-                id: string;
-            };
+            actor: components["schemas"]["DeveloperActor"];
             scopes: components["schemas"]["GrantedScopes"];
         };
         ChangeDeveloperPasswordRequest: {
@@ -4645,12 +4802,20 @@ export interface components {
         PasswordResetRequest: {
             email: components["schemas"]["Email"];
         };
+        RequestPasswordResetResult: {
+            status: components["schemas"]["SuccessStatus"];
+            message: string;
+        };
         ResetDeveloperPasswordRequest: {
             /** @description The last part of the link in the email. */
             token: string;
             password: components["schemas"]["NewPassword"];
             /** @description Whether to also revoke everything that acts for the account. */
             end_access?: boolean;
+        };
+        ResetDeveloperPasswordResult: {
+            status: components["schemas"]["SuccessStatus"];
+            message: string;
         };
         ApiTokenScopes: ("read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         CreateApiTokenRequest: {
@@ -4662,18 +4827,28 @@ export interface components {
              */
             expires_at?: string | null;
         };
-        OAuthGrantTypes: ("authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer")[];
+        /**
+         * @description The default is `web`. A `native` application can use private-use schemes, such as
+         *     `com.example.app:/callback`.
+         * @enum {string}
+         */
+        OAuthApplicationType: "web" | "native";
+        /** @enum {string} */
+        OAuthGrantType: "authorization_code" | "refresh_token" | "client_credentials" | "urn:ietf:params:oauth:grant-type:device_code" | "urn:ietf:params:oauth:grant-type:jwt-bearer";
+        OAuthGrantTypes: components["schemas"]["OAuthGrantType"][];
         OAuthClientScopes: ("openid" | "profile" | "email" | "offline_access" | "read" | "write" | "auth:dev" | "agent:register" | "agent:execute")[];
         OAuthClient: {
             client_id: string;
             name: string;
-            /** @enum {string} */
-            application_type: "web" | "native";
+            application_type: components["schemas"]["OAuthApplicationType"];
             redirect_uris: string[];
             post_logout_redirect_uris: string[];
             grant_types: components["schemas"]["OAuthGrantTypes"];
             scopes: components["schemas"]["OAuthClientScopes"];
-            /** @enum {string} */
+            /**
+             * @description `none` makes the client public. The default is `client_secret_basic`.
+             * @enum {string}
+             */
             token_endpoint_auth_method: "client_secret_basic" | "client_secret_post" | "none";
             /** Format: date-time */
             created_at: string;
@@ -4683,7 +4858,8 @@ export interface components {
         OAuthClientList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["OAuthClient"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         /**
          * @description Each URI is an `https` URL, an `http` URL of the user's own machine (loopback), or, for a native
@@ -4695,12 +4871,7 @@ export interface components {
         RedirectUris: string[];
         CreateOAuthClientRequest: {
             name: components["schemas"]["DisplayName"];
-            /**
-             * @description The default is `web`. A `native` application can use private-use schemes, such as
-             *     `com.example.app:/callback`.
-             * @enum {string}
-             */
-            application_type?: "web" | "native";
+            application_type?: components["schemas"]["OAuthApplicationType"];
             redirect_uris?: components["schemas"]["RedirectUris"];
             post_logout_redirect_uris?: components["schemas"]["RedirectUris"];
             grant_types: components["schemas"]["OAuthGrantTypes"];
@@ -4712,13 +4883,17 @@ export interface components {
             token_endpoint_auth_method?: "client_secret_basic" | "client_secret_post" | "none";
         };
         CreateOAuthClientResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
             /** @description Returned only once, in this response. A public client has no secret. */
             client_secret?: string;
-        } & components["schemas"]["OAuthClient"];
+        } & components["schemas"]["OAuthClient"]);
         OAuthClientResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["OAuthClient"];
+        } & components["schemas"]["OAuthClient"]);
         UpdateOAuthClientRequest: {
             name?: components["schemas"]["DisplayName"];
             redirect_uris?: components["schemas"]["RedirectUris"];
@@ -4748,7 +4923,8 @@ export interface components {
         AuthorizationList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Authorization"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         /** @description The SHA-256 hashes, in lowercase hexadecimal, of the executables that may run. */
         ExecutableHashes: string[];
@@ -4791,18 +4967,23 @@ export interface components {
         ApplicationList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Application"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateApplicationRequest: {
             name: components["schemas"]["DisplayName"];
         };
         ApplicationResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Application"];
-        CreateApplicationResult: components["schemas"]["ApplicationResult"] & {
+        } & components["schemas"]["Application"]);
+        CreateApplicationResult: {
+            [key: string]: unknown;
+        } & (components["schemas"]["ApplicationResult"] & {
             /** @description Returned only once, in this response. */
             secret: string;
-        };
+        });
         NewTier: string;
         /**
          * @description The application's tiers, lowest first. A new tier must meet the rules of names and must not look like
@@ -4811,7 +4992,10 @@ export interface components {
         Tiers: components["schemas"]["NewTier"][];
         UpdateApplicationRequest: {
             name?: components["schemas"]["DisplayName"];
-            /** @enum {string} */
+            /**
+             * @description The status of the application. `status` is the status of the response.
+             * @enum {string}
+             */
             status?: "active" | "paused" | "disabled";
             /** @description Short for `status`: true is `paused`, and false is `active`. */
             paused?: boolean;
@@ -4850,7 +5034,6 @@ export interface components {
             vpn_fail_closed?: boolean;
             /** @description The lowest version of the program that does not need an update. */
             minimum_version?: string | null;
-            /** Format: uri */
             download_url?: string | null;
             /** @description The maximum number of live sessions per user. */
             max_sessions?: number;
@@ -4874,13 +5057,15 @@ export interface components {
              */
             previous_secret_until: string | null;
         };
+        LicenseSearch: string;
         License: {
             license_id: string;
             license_key: string;
             tier: string;
             duration_days: number | null;
-            /** @enum {string} */
-            status: "unused" | "redeemed" | "paused" | "banned";
+            /** @description Whether the key is for a lifetime. `duration_days` is then null. */
+            lifetime: boolean;
+            status: components["schemas"]["LicenseStatus"];
             note: string | null;
             /** Format: date-time */
             redeem_by: string | null;
@@ -4898,12 +5083,15 @@ export interface components {
         LicenseList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["License"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateLicensesRequest: {
             amount: number;
-            /** @description The number of days that the key adds. Null is a lifetime. */
-            duration_days: number | null;
+            /** @description The number of days that a key adds. Null means a lifetime. */
+            duration_days?: number | null;
+            /** @description Whether a key is for a lifetime. Send either `lifetime: true` or `duration_days`. */
+            lifetime?: boolean;
             tier: components["schemas"]["Tier"];
             /**
              * Format: date-time
@@ -4923,6 +5111,8 @@ export interface components {
             license_key: string;
             tier: string;
             duration_days: number | null;
+            /** @description Whether the key is for a lifetime. `duration_days` is then null. */
+            lifetime: boolean;
             note?: string | null;
             /** Format: date-time */
             redeem_by?: string | null;
@@ -4975,13 +5165,16 @@ export interface components {
             /** @description Whether to also ban the user who redeemed the key. */
             ban_user?: boolean;
         };
-        BanLicenseResult: components["schemas"]["LicenseResult"] & {
+        BanLicenseResult: {
+            [key: string]: unknown;
+        } & (components["schemas"]["LicenseResult"] & {
             /** @description The ban of the user, if there is one. */
             ban_id: string | null;
-        };
+        });
         TransferLicenseRequest: {
             username: components["schemas"]["Username"];
         };
+        UserSearch: string;
         SubscriptionPeriod: {
             tier: string;
             /** Format: date-time */
@@ -4989,6 +5182,27 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        UserSubscription: {
+            subscription_status: components["schemas"]["UserSubscriptionStatus"];
+            /** @description The current tier. */
+            tier: string | null;
+            /**
+             * Format: date-time
+             * @description The time when the current tier ends.
+             */
+            expires_at: string | null;
+            /** @description The periods of the subscription, in order. */
+            periods: components["schemas"]["SubscriptionPeriod"][];
+        };
+        /** @description The ban of the user that is in force. If there are several, it is the most recent one. */
+        UserBan: {
+            ban_id: string;
+            reason: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        } | null;
         User: {
             user_id: string;
             username: string;
@@ -5006,36 +5220,17 @@ export interface components {
              * @description The time when the user last reset the machine.
              */
             hwid_reset_at: string | null;
-            subscription: {
-                /** @enum {string} */
-                subscription_status: "none" | "active" | "expired";
-                /** @description The current tier. */
-                tier: string | null;
-                /**
-                 * Format: date-time
-                 * @description The time when the current tier ends.
-                 */
-                expires_at: string | null;
-                /** @description The periods of the subscription, in order. */
-                periods: components["schemas"]["SubscriptionPeriod"][];
-            };
+            subscription: components["schemas"]["UserSubscription"];
             live_sessions: number;
-            /** @description The ban of the user that is in force. If there are several, it is the most recent one. */
-            ban: {
-                ban_id: string;
-                reason: string | null;
-                /** Format: date-time */
-                expires_at: string | null;
-                /** Format: date-time */
-                created_at: string;
-            } | null;
+            ban: components["schemas"]["UserBan"];
             /** Format: date-time */
             created_at: string;
         };
         UserList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["User"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         /**
          * Format: visible-name
@@ -5049,8 +5244,11 @@ export interface components {
             role?: components["schemas"]["UserRole"];
         };
         UserResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["User"];
+        } & components["schemas"]["User"]);
+        /** @description Send exactly one of `user_ids` and `all`. */
         ExtendUsersRequest: {
             /** @description The number of days of 24 hours. */
             days: number;
@@ -5061,7 +5259,7 @@ export interface components {
              * @enum {boolean}
              */
             all?: true;
-        } & (unknown | unknown);
+        };
         ExtendUsersResult: {
             status: components["schemas"]["SuccessStatus"];
             /** @description The number of users whose subscription was extended. */
@@ -5096,8 +5294,10 @@ export interface components {
         };
         ExtendUserRequest: {
             tier: components["schemas"]["Tier"];
-            /** @description The number of days of 24 hours. Null is a lifetime. */
-            days: number | null;
+            /** @description The number of days of 24 hours. Null means a lifetime. */
+            days?: number | null;
+            /** @description Whether the subscription is for a lifetime. Send either `lifetime: true` or `days`. */
+            lifetime?: boolean;
         };
         ExtendUserResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -5124,11 +5324,11 @@ export interface components {
         BanList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Ban"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateBanRequest: {
-            /** @enum {string} */
-            kind: "user" | "hardware" | "network";
+            kind: components["schemas"]["BanKind"];
             username?: components["schemas"]["Username"];
             hwid?: components["schemas"]["Hwid"];
             /** @description An IPv4 or IPv6 address, or a network in CIDR form. */
@@ -5153,17 +5353,22 @@ export interface components {
          * @enum {string}
          */
         VariableVisibility: "public" | "session";
-        Variable: components["schemas"]["UserVariable"] & {
+        Variable: {
+            [key: string]: unknown;
+        } & (components["schemas"]["UserVariable"] & {
             visibility: components["schemas"]["VariableVisibility"];
-        };
+        });
         VariableList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Variable"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         VariableResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Variable"];
+        } & components["schemas"]["Variable"]);
         /** @description At most 64 KiB in UTF-8. */
         VariableValue: string;
         SetVariableRequest: {
@@ -5173,30 +5378,39 @@ export interface components {
         UserVariableList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["UserVariable"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         SetUserVariableRequest: {
             value: components["schemas"]["VariableValue"];
         };
         UserVariableResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["UserVariable"];
-        HostedFile: components["schemas"]["ClientFile"] & {
+        } & components["schemas"]["UserVariable"]);
+        HostedFile: {
+            [key: string]: unknown;
+        } & (components["schemas"]["ClientFile"] & {
             file_id: string;
             authenticated_only: boolean;
             /** Format: date-time */
             created_at: string;
-        };
+        });
         HostedFileList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["HostedFile"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         HostedFileResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["HostedFile"];
+        } & components["schemas"]["HostedFile"]);
         /** @description 1 to 64 printable ASCII characters, without spaces at either end. */
         FileVersion: string;
+        ContentDigest: string;
         UpdateFileRequest: {
             /** @description 1 to 64 printable ASCII characters, without spaces at either end. Null removes the version. */
             version?: string | null;
@@ -5205,7 +5419,8 @@ export interface components {
         ResellerList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Reseller"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateResellerRequest: {
             name: components["schemas"]["DisplayName"];
@@ -5222,22 +5437,27 @@ export interface components {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ResellerPrice"][];
         };
-        NewResellerPrice: {
+        ResellerPriceInput: {
             app_id: components["schemas"]["AppId"];
             tier: components["schemas"]["Tier"];
-            duration_days: components["schemas"]["LicenseDuration"];
+            /** @description The number of days that a key adds. Null means a lifetime. */
+            duration_days?: number | null;
+            /** @description Whether a key is for a lifetime. Send either `lifetime: true` or `duration_days`. */
+            lifetime?: boolean;
             price: components["schemas"]["Money"];
         };
         SetResellerPricesRequest: {
-            prices: components["schemas"]["NewResellerPrice"][];
+            prices: components["schemas"]["ResellerPriceInput"][];
         };
         ChangeResellerBalanceRequest: {
             amount: components["schemas"]["Money"];
             note?: components["schemas"]["LedgerNote"];
         };
         LedgerEntryResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["LedgerEntry"];
+        } & components["schemas"]["LedgerEntry"]);
         CreateResellerTokenRequest: {
             name: components["schemas"]["DisplayName"];
             scopes: ("read" | "write")[];
@@ -5247,17 +5467,20 @@ export interface components {
              */
             expires_at?: string | null;
         };
-        OwnResellerResult: components["schemas"]["ResellerResult"] & {
+        OwnResellerResult: {
+            [key: string]: unknown;
+        } & (components["schemas"]["ResellerResult"] & {
             prices: components["schemas"]["ResellerPrice"][];
-        };
+        });
         ResellerLicense: {
             license_id: string;
             license_key: string;
             app_id: string;
             tier: string;
             duration_days: number | null;
-            /** @enum {string} */
-            status: "unused" | "redeemed" | "paused" | "banned";
+            /** @description Whether the key is for a lifetime. `duration_days` is then null. */
+            lifetime: boolean;
+            status: components["schemas"]["LicenseStatus"];
             note: string | null;
             /** Format: date-time */
             redeemed_at: string | null;
@@ -5269,12 +5492,16 @@ export interface components {
         ResellerLicenseList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ResellerLicense"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateResellerLicensesRequest: {
             app_id: components["schemas"]["AppId"];
             tier: components["schemas"]["Tier"];
-            duration_days: components["schemas"]["LicenseDuration"];
+            /** @description The number of days that a key adds. Null means a lifetime. */
+            duration_days?: number | null;
+            /** @description Whether a key is for a lifetime. Send either `lifetime: true` or `duration_days`. */
+            lifetime?: boolean;
             amount: number;
             note?: components["schemas"]["LedgerNote"];
         };
@@ -5283,6 +5510,8 @@ export interface components {
             license_key: string;
             tier: string;
             duration_days: number | null;
+            /** @description Whether the key is for a lifetime. `duration_days` is then null. */
+            lifetime: boolean;
         };
         CreateResellerLicensesResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -5308,16 +5537,19 @@ export interface components {
             app_id: string;
             /** @description The current tier. */
             subscription_tier: string | null;
-            /** @enum {string} */
-            subscription_status: "none" | "active" | "expired";
+            subscription_status: components["schemas"]["UserSubscriptionStatus"];
             /** Format: date-time */
             subscription_expires_at: string | null;
         };
         ResellerUserList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ResellerUser"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
+        /** @enum {string} */
+        EventOrder: "asc" | "desc";
+        EventTypes: string;
         ApplicationEvent: {
             id: string;
             /** @description A noun and what happened to it, such as `session.ended`. */
@@ -5369,28 +5601,32 @@ export interface components {
         WebhookList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Webhook"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
-        /**
-         * Format: uri
-         * @description The URL that receives events, http or https.
-         */
+        /** @description The URL that receives events, http or https. */
         WebhookUrl: string;
+        /** @enum {string} */
+        WebhookEventType: "*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled";
         /** @description The types of events to send. `*` is every type, including types of later versions. */
-        WebhookEventTypes: ("*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled")[];
+        WebhookEventTypes: components["schemas"]["WebhookEventType"][];
         CreateWebhookRequest: {
             url: components["schemas"]["WebhookUrl"];
             types: components["schemas"]["WebhookEventTypes"];
             description?: components["schemas"]["DeveloperNote"];
         };
         WebhookResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Webhook"];
+        } & components["schemas"]["Webhook"]);
         /** @description The secret that verifies signatures: `whsec_` and 32 bytes in base64. */
         WebhookSecret: string;
-        CreateWebhookResult: components["schemas"]["WebhookResult"] & {
+        CreateWebhookResult: {
+            [key: string]: unknown;
+        } & (components["schemas"]["WebhookResult"] & {
             secret: components["schemas"]["WebhookSecret"];
-        };
+        });
         UpdateWebhookRequest: {
             url?: components["schemas"]["WebhookUrl"];
             types?: components["schemas"]["WebhookEventTypes"];
@@ -5408,24 +5644,27 @@ export interface components {
             /** Format: date-time */
             previous_secret_expires_at: string;
         };
+        /**
+         * @description The reason for the delivery.
+         * @enum {string}
+         */
+        WebhookDeliveryCause: "event" | "replay" | "test";
+        /**
+         * @description `pending` is the state before the first attempt and between attempts.
+         * @enum {string}
+         */
+        WebhookDeliveryState: "pending" | "succeeded" | "failed";
+        DeliveredEvent: {
+            /** @description The `webhook-id` of every attempt. */
+            id: string;
+            type: string;
+        };
         WebhookDelivery: {
             delivery_id: string;
             webhook_id: string;
-            /**
-             * @description The reason for the delivery.
-             * @enum {string}
-             */
-            cause: "event" | "replay" | "test";
-            /**
-             * @description `pending` is the state before the first attempt and between attempts.
-             * @enum {string}
-             */
-            state: "pending" | "succeeded" | "failed";
-            event: {
-                /** @description The `webhook-id` of every attempt. */
-                id: string;
-                type: string;
-            };
+            cause: components["schemas"]["WebhookDeliveryCause"];
+            state: components["schemas"]["WebhookDeliveryState"];
+            event: components["schemas"]["DeliveredEvent"];
             attempts: number;
             /** @description The status of the last response. Null if there was no response. */
             response_status: number | null;
@@ -5444,8 +5683,10 @@ export interface components {
             created_at: string;
         };
         WebhookDeliveryResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["WebhookDelivery"];
+        } & components["schemas"]["WebhookDelivery"]);
         ReplayWebhookEventsRequest: {
             /** Format: date-time */
             since: string;
@@ -5463,7 +5704,8 @@ export interface components {
         WebhookDeliveryList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["WebhookDelivery"][];
-            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         WebhookDeliveryAttempt: {
             attempt: number;
@@ -5475,14 +5717,21 @@ export interface components {
             response_body: string | null;
             error: string | null;
         };
-        WebhookDeliveryDetailsResult: components["schemas"]["WebhookDeliveryResult"] & {
+        WebhookDeliveryDetailsResult: {
+            [key: string]: unknown;
+        } & (components["schemas"]["WebhookDeliveryResult"] & {
             /** @description The exact body that is sent. */
             payload: string;
             /** @description All attempts, in order. */
             attempt_log: components["schemas"]["WebhookDeliveryAttempt"][];
-        };
+        });
         /** @description One number for each of the `days`. */
         DailyCounts: number[];
+        UserSeries: {
+            new: components["schemas"]["DailyCounts"];
+            deleted: components["schemas"]["DailyCounts"];
+            total: components["schemas"]["DailyCounts"];
+        };
         TierCounts: {
             /** @description Null for users without an active subscription. */
             tier: string | null;
@@ -5495,6 +5744,23 @@ export interface components {
             version: string | null;
             counts: components["schemas"]["DailyCounts"];
         };
+        LoginSeries: {
+            total: components["schemas"]["DailyCounts"];
+            by_tier: components["schemas"]["CountsByTier"];
+            /** @description The versions with the most logins come first. */
+            by_version: components["schemas"]["VersionCounts"][];
+            other_versions: components["schemas"]["DailyCounts"];
+        };
+        ActivationSeries: {
+            total: components["schemas"]["DailyCounts"];
+            by_tier: components["schemas"]["CountsByTier"];
+        };
+        StatisticsSeries: {
+            users: components["schemas"]["UserSeries"];
+            logins: components["schemas"]["LoginSeries"];
+            activations: components["schemas"]["ActivationSeries"];
+            live_sessions: components["schemas"]["DailyCounts"];
+        };
         StatisticsResult: {
             status: components["schemas"]["SuccessStatus"];
             /** Format: date */
@@ -5502,25 +5768,7 @@ export interface components {
             /** Format: date */
             to: string;
             days: string[];
-            series: {
-                users: {
-                    new: components["schemas"]["DailyCounts"];
-                    deleted: components["schemas"]["DailyCounts"];
-                    total: components["schemas"]["DailyCounts"];
-                };
-                logins: {
-                    total: components["schemas"]["DailyCounts"];
-                    by_tier: components["schemas"]["CountsByTier"];
-                    /** @description The versions with the most logins come first. */
-                    by_version: components["schemas"]["VersionCounts"][];
-                    other_versions: components["schemas"]["DailyCounts"];
-                };
-                activations: {
-                    total: components["schemas"]["DailyCounts"];
-                    by_tier: components["schemas"]["CountsByTier"];
-                };
-                live_sessions: components["schemas"]["DailyCounts"];
-            };
+            series: components["schemas"]["StatisticsSeries"];
         };
         CreateCheckoutRequest: {
             /** @description The name or the `id` of a plan. */
@@ -5567,8 +5815,7 @@ export interface components {
             subscription_id: string;
             plan_id: string;
             plan_name: string;
-            /** @enum {string} */
-            period: "monthly" | "yearly" | "lifetime";
+            period: components["schemas"]["PlanPeriod"];
             /**
              * @description With `past_due`, a renewal could not be collected, and the processor tries again.
              * @enum {string}
@@ -5608,12 +5855,12 @@ export interface components {
             name: string;
             price: components["schemas"]["Money"];
             currency: components["schemas"]["Currency"];
-            /** @enum {string} */
-            period: "monthly" | "yearly" | "lifetime";
+            period: components["schemas"]["PlanPeriod"];
             max_apps: number;
             max_users_per_app: number;
             max_licenses: number | null;
             licenses: number | null;
+            /** Format: double */
             balance: number | null;
             features: string[];
             archived: boolean;
@@ -5625,6 +5872,7 @@ export interface components {
         AdminPlanList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["AdminPlan"][];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
             next_cursor: string | null;
         };
         /**
@@ -5635,11 +5883,7 @@ export interface components {
         PlanName: string;
         PlanFeatures: components["schemas"]["PlanName"][];
         CreatePlanRequest: {
-            /**
-             * @default subscription
-             * @enum {string}
-             */
-            kind?: "subscription" | "license_quota" | "reseller_balance";
+            kind?: components["schemas"]["PlanKind"];
             name: components["schemas"]["PlanName"];
             price: components["schemas"]["Money"];
             /**
@@ -5647,11 +5891,7 @@ export interface components {
              * @default USD
              */
             currency?: string;
-            /**
-             * @default lifetime
-             * @enum {string}
-             */
-            period?: "monthly" | "yearly" | "lifetime";
+            period?: components["schemas"]["PlanPeriod"];
             /** @default 0 */
             max_apps?: number;
             /** @default 0 */
@@ -5660,13 +5900,18 @@ export interface components {
             max_licenses?: number | null;
             /** @description The number of license keys that a pack adds. */
             licenses?: number | null;
-            /** @description The amount that a pack adds to a reseller's balance, in units of the currency. */
+            /**
+             * Format: double
+             * @description The amount that a pack adds to a reseller's balance, in units of the currency.
+             */
             balance?: number | null;
             features?: components["schemas"]["PlanFeatures"];
         };
         AdminPlanResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["AdminPlan"];
+        } & components["schemas"]["AdminPlan"]);
         PlanQuota: number;
         UpdatePlanRequest: {
             name?: components["schemas"]["PlanName"];
@@ -5677,17 +5922,23 @@ export interface components {
             features?: components["schemas"]["PlanFeatures"];
         };
         RefundInvoiceRequest: {
-            /** @description The amount in units of the currency. The default is the whole remaining amount. */
+            /**
+             * Format: double
+             * @description The amount in units of the currency. The default is the whole remaining amount.
+             */
             amount?: number;
         };
         InvoiceResult: {
+            [key: string]: unknown;
+        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Invoice"];
+        } & components["schemas"]["Invoice"]);
+        /** @enum {string} */
+        SigningAlgorithm: "ES256" | "RS256";
         SigningKey: {
             /** @description The `kid` of the key. */
             key_id: string;
-            /** @enum {string} */
-            alg: "ES256" | "RS256";
+            alg: components["schemas"]["SigningAlgorithm"];
             /** @enum {string} */
             state: "pending" | "signing" | "retired";
             /** Format: date-time */
@@ -5704,525 +5955,24 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is malformed, fails validation, or does not apply to the current state of the resource. */
-        BadRequest: {
+        /** @description The content still has this `ETag`. */
+        FileNotModified: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Request-Id": components["headers"]["RequestIdHeader"];
+                ETag: components["headers"]["ETagHeader"];
                 [name: string]: unknown;
             };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/validation-failed",
-                 *       "title": "Validation failure",
-                 *       "status": 400,
-                 *       "detail": "2 members of the request are not valid.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "VALIDATION_FAILED",
-                 *       "hint": "Correct every member listed in errors, then send the request again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/validation-failed",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/password",
-                 *           "detail": "is required"
-                 *         },
-                 *         {
-                 *           "pointer": "/hwid",
-                 *           "detail": "must NOT have fewer than 1 characters"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "VALIDATION_FAILED",
-                 *       "code": 400,
-                 *       "message": "2 members of the request are not valid.",
-                 *       "hint": "Correct every member listed in errors, then send the request again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/validation-failed",
-                 *       "type": "http://127.0.0.1:3000/errors/validation-failed",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
-                 *       "errors": [
-                 *         {
-                 *           "pointer": "/password",
-                 *           "detail": "is required"
-                 *         },
-                 *         {
-                 *           "pointer": "/hwid",
-                 *           "detail": "must NOT have fewer than 1 characters"
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The credentials or the session token are missing, invalid, or expired. */
-        Unauthorized: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/unauthorized",
-                 *       "title": "Missing or invalid credentials",
-                 *       "status": 401,
-                 *       "detail": "The credentials are missing, invalid, or expired.",
-                 *       "instance": "/api/v2/dev/apps",
-                 *       "code": "UNAUTHORIZED",
-                 *       "hint": "Send a valid bearer token in the Authorization header.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/unauthorized",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "UNAUTHORIZED",
-                 *       "code": 401,
-                 *       "message": "The credentials are missing, invalid, or expired.",
-                 *       "hint": "Send a valid bearer token in the Authorization header.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/unauthorized",
-                 *       "type": "http://127.0.0.1:3000/errors/unauthorized",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description A payment is required: the balance is insufficient, or the payment was declined. */
-        PaymentRequired: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/insufficient-balance",
-                 *       "title": "Insufficient balance",
-                 *       "status": 402,
-                 *       "detail": "This costs 87.50 USD, and the balance is 12.00 USD.",
-                 *       "instance": "/api/v2/dev/reseller/licenses",
-                 *       "code": "INSUFFICIENT_BALANCE",
-                 *       "hint": "Ask the developer for credit, or use a smaller amount. The balance is unchanged.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/insufficient-balance",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "INSUFFICIENT_BALANCE",
-                 *       "code": 402,
-                 *       "message": "This costs 87.50 USD, and the balance is 12.00 USD.",
-                 *       "hint": "Ask the developer for credit, or use a smaller amount. The balance is unchanged.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/insufficient-balance",
-                 *       "type": "http://127.0.0.1:3000/errors/insufficient-balance",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The permission is missing, or a quota is exhausted. */
-        Forbidden: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/hwid-mismatch",
-                 *       "title": "Hardware mismatch",
-                 *       "status": 403,
-                 *       "detail": "The account is bound to another machine.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "HWID_MISMATCH",
-                 *       "hint": "Log in on that machine, or ask the developer to reset the hardware lock.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/hwid-mismatch",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "HWID_MISMATCH",
-                 *       "code": 403,
-                 *       "message": "The account is bound to another machine.",
-                 *       "hint": "Log in on that machine, or ask the developer to reset the hardware lock.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/hwid-mismatch",
-                 *       "type": "http://127.0.0.1:3000/errors/hwid-mismatch",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The requested resource does not exist or is not visible to you. */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/license-not-found",
-                 *       "title": "Unknown license",
-                 *       "status": 404,
-                 *       "detail": "The application has no such license.",
-                 *       "instance": "/api/v1/client/activate",
-                 *       "code": "LICENSE_NOT_FOUND",
-                 *       "hint": "Check the license key for typing errors, and check that it belongs to this application.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/license-not-found",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "LICENSE_NOT_FOUND",
-                 *       "code": 404,
-                 *       "message": "The application has no such license.",
-                 *       "hint": "Check the license key for typing errors, and check that it belongs to this application.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/license-not-found",
-                 *       "type": "http://127.0.0.1:3000/errors/license-not-found",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The request conflicts with the current state of the resource. */
-        Conflict: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/username-taken",
-                 *       "title": "Taken username",
-                 *       "status": 409,
-                 *       "detail": "The application already has a user with this name, or with one that looks the same.",
-                 *       "instance": "/api/v1/client/register",
-                 *       "code": "USERNAME_TAKEN",
-                 *       "hint": "Choose another username, or log in.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/username-taken",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "USERNAME_TAKEN",
-                 *       "code": 409,
-                 *       "message": "The application already has a user with this name, or with one that looks the same.",
-                 *       "hint": "Choose another username, or log in.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/username-taken",
-                 *       "type": "http://127.0.0.1:3000/errors/username-taken",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The `Idempotency-Key` belongs to a different request. */
-        UnprocessableContent: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/idempotency-key-reused",
-                 *       "title": "Reused idempotency key",
-                 *       "status": 422,
-                 *       "detail": "A different request was sent with this Idempotency-Key.",
-                 *       "instance": "/api/v2/dev/apps",
-                 *       "code": "IDEMPOTENCY_KEY_REUSED",
-                 *       "hint": "Generate a new key for every request. Reuse a key only to repeat the identical request.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/idempotency-key-reused",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "IDEMPOTENCY_KEY_REUSED",
-                 *       "code": 422,
-                 *       "message": "A different request was sent with this Idempotency-Key.",
-                 *       "hint": "Generate a new key for every request. Reuse a key only to repeat the identical request.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/idempotency-key-reused",
-                 *       "type": "http://127.0.0.1:3000/errors/idempotency-key-reused",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The body did not arrive in time. */
-        RequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/request-timeout",
-                 *       "title": "Request timeout",
-                 *       "status": 408,
-                 *       "detail": "Less than 32 KiB of the body arrived within 30 seconds."
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "REQUEST_TIMEOUT",
-                 *       "code": 408,
-                 *       "message": "Less than 32 KiB of the body arrived within 30 seconds.",
-                 *       "hint": "Send the whole request within 30 seconds. An upload may take longer while it makes progress.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/request-timeout",
-                 *       "type": "http://127.0.0.1:3000/errors/request-timeout",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The body exceeds the limit of the operation, which is 128 KiB by default. */
-        PayloadTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/payload-too-large",
-                 *       "title": "Oversized payload",
-                 *       "status": 413,
-                 *       "detail": "The body is larger than 131072 bytes.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "PAYLOAD_TOO_LARGE",
-                 *       "hint": "Send a smaller body.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/payload-too-large",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "PAYLOAD_TOO_LARGE",
-                 *       "code": 413,
-                 *       "message": "The body is larger than 131072 bytes.",
-                 *       "hint": "Send a smaller body.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/payload-too-large",
-                 *       "type": "http://127.0.0.1:3000/errors/payload-too-large",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The body is not UTF-8 JSON, sent as `application/json` without a content encoding. */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/unsupported-media-type",
-                 *       "title": "Unsupported media type",
-                 *       "status": 415,
-                 *       "detail": "The Content-Type must be application/json.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "UNSUPPORTED_MEDIA_TYPE",
-                 *       "hint": "Send UTF-8 JSON with Content-Type: application/json and without Content-Encoding.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/unsupported-media-type",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "UNSUPPORTED_MEDIA_TYPE",
-                 *       "code": 415,
-                 *       "message": "The Content-Type must be application/json.",
-                 *       "hint": "Send UTF-8 JSON with Content-Type: application/json and without Content-Encoding.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/unsupported-media-type",
-                 *       "type": "http://127.0.0.1:3000/errors/unsupported-media-type",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The client or the service has reached a limit on requests. */
-        TooManyRequests: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/too-many-requests",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "Too many password checks are waiting.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "TOO_MANY_REQUESTS",
-                 *       "hint": "Wait for the number of seconds in Retry-After, then try again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/too-many-requests",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "TOO_MANY_REQUESTS",
-                 *       "code": 429,
-                 *       "message": "Too many password checks are waiting.",
-                 *       "hint": "Wait for the number of seconds in Retry-After, then try again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/too-many-requests",
-                 *       "type": "http://127.0.0.1:3000/errors/too-many-requests",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The service failed unexpectedly. */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/internal-error",
-                 *       "title": "Internal error",
-                 *       "status": 500,
-                 *       "detail": "The service failed unexpectedly.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "INTERNAL_ERROR",
-                 *       "hint": "Try again. If the error persists, report the request_id to the operator of this service.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/internal-error",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "error",
-                 *       "error": "INTERNAL_ERROR",
-                 *       "code": 500,
-                 *       "message": "The service failed unexpectedly.",
-                 *       "hint": "Try again. If the error persists, report the request_id to the operator of this service.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/internal-error",
-                 *       "type": "http://127.0.0.1:3000/errors/internal-error",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The database is temporarily unavailable, and the outcome of a change is unknown. */
-        ServiceUnavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/service-unavailable",
-                 *       "title": "Temporary unavailability",
-                 *       "status": 503,
-                 *       "detail": "The database is temporarily unavailable.",
-                 *       "instance": "/api/v1/client/login",
-                 *       "code": "SERVICE_UNAVAILABLE",
-                 *       "hint": "Wait for the number of seconds in Retry-After, then try again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/service-unavailable",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "error",
-                 *       "error": "SERVICE_UNAVAILABLE",
-                 *       "code": 503,
-                 *       "message": "The database is temporarily unavailable.",
-                 *       "hint": "Wait for the number of seconds in Retry-After, then try again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/service-unavailable",
-                 *       "type": "http://127.0.0.1:3000/errors/service-unavailable",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
+            content?: never;
         };
         /** @description The whole file. */
         FileContent: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
-                "Accept-Ranges": components["headers"]["AcceptRanges"];
-                "Content-Disposition": components["headers"]["ContentDisposition"];
-                "Repr-Digest": components["headers"]["ReprDigest"];
-                "X-File-Version": components["headers"]["FileVersion"];
+                "X-Request-Id": components["headers"]["RequestIdHeader"];
+                ETag: components["headers"]["ETagHeader"];
+                "Accept-Ranges": components["headers"]["AcceptRangesHeader"];
+                "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                "Repr-Digest": components["headers"]["ReprDigestHeader"];
+                "X-File-Version": components["headers"]["FileVersionHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -6233,13 +5983,13 @@ export interface components {
         /** @description The requested part of the file. */
         PartialFileContent: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
-                "Accept-Ranges": components["headers"]["AcceptRanges"];
-                "Content-Disposition": components["headers"]["ContentDisposition"];
-                "Content-Range": components["headers"]["ContentRange"];
-                "Repr-Digest": components["headers"]["ReprDigest"];
-                "X-File-Version": components["headers"]["FileVersion"];
+                "X-Request-Id": components["headers"]["RequestIdHeader"];
+                ETag: components["headers"]["ETagHeader"];
+                "Accept-Ranges": components["headers"]["AcceptRangesHeader"];
+                "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                "Content-Range": components["headers"]["ContentRangeHeader"];
+                "Repr-Digest": components["headers"]["ReprDigestHeader"];
+                "X-File-Version": components["headers"]["FileVersionHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -6247,52 +5997,40 @@ export interface components {
                 "application/octet-stream": string;
             };
         };
-        /** @description The content still has this `ETag`. */
-        FileNotModified: {
+        /**
+         * @description An error of the request: `code` is one of the `x-error-codes` of the operation, or one of the codes that every
+         *     operation can return.
+         */
+        Problem: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description The range starts past the end of the file. */
-        RangeNotSatisfiable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Content-Range": components["headers"]["ContentRange"];
+                "X-Request-Id": components["headers"]["RequestIdHeader"];
+                "Retry-After": components["headers"]["RetryAfterHeader"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticateHeader"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                 *       "title": "Unsatisfiable range",
-                 *       "status": 416,
-                 *       "detail": "The range starts past the end of the file."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "RANGE_NOT_SATISFIABLE",
-                 *       "code": 416,
-                 *       "message": "The range starts past the end of the file.",
-                 *       "hint": "Request bytes below the size that Content-Range names.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                 *       "type": "http://127.0.0.1:3000/errors/range-not-satisfiable",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
+            };
+        };
+        /**
+         * @description An error of the service: `code` is `INTERNAL_ERROR`, `SERVICE_UNAVAILABLE`, or one of the `x-error-codes` of the
+         *     operation.
+         */
+        ServerProblem: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestIdHeader"];
+                "Retry-After": components["headers"]["RetryAfterHeader"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"];
             };
         };
         /** @description A payment is required. Pay the challenge. Nothing was charged. */
         PaymentChallenge: {
             headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "WWW-Authenticate": components["headers"]["PaymentChallenge"];
+                "X-Request-Id": components["headers"]["RequestIdHeader"];
+                "WWW-Authenticate": components["headers"]["PaymentChallengeHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -6314,61 +6052,6 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "PAYMENT_REQUIRED",
-                 *       "code": 402,
-                 *       "message": "Access for agents requires a payment.",
-                 *       "hint": "Pay the challenge in WWW-Authenticate, and send its credential to /api/v1/agent/access.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/payment-required",
-                 *       "type": "https://paymentauth.org/problems/payment-required",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg",
-                 *       "amount": 0.001,
-                 *       "currency": "USDC",
-                 *       "description": "Access to the Latchkey API for one agent, for 15 minutes."
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
-            };
-        };
-        /** @description The resource existed, but has expired. */
-        Gone: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "title": "Expired claim",
-                 *       "status": 410,
-                 *       "detail": "The claim is older than 24 hours.",
-                 *       "instance": "/api/v1/agent/claim",
-                 *       "code": "CLAIM_EXPIRED",
-                 *       "hint": "Register the agent again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "error": "CLAIM_EXPIRED",
-                 *       "code": 410,
-                 *       "message": "The claim is older than 24 hours.",
-                 *       "hint": "Register the agent again.",
-                 *       "docs_url": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "type": "http://127.0.0.1:3000/errors/claim-expired",
-                 *       "timestamp": "2026-11-21T10:00:00.000Z",
-                 *       "request_id": "req_9uQ0cV7yTq2mZr5xWb8sLg"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LegacyError"];
             };
         };
     };
@@ -6377,7 +6060,7 @@ export interface components {
          * @description The identifier of the application.
          * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
          */
-        AppId: string;
+        AppIdParameter: components["schemas"]["Identifier"];
         /**
          * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
          *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
@@ -6386,203 +6069,203 @@ export interface components {
          *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
          * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
          */
-        IdempotencyKey: string;
+        IdempotencyKeyParameter: components["schemas"]["IdempotencyKey"];
         /**
          * @description The maximum number of items on a page.
          * @example 20
          */
-        Limit: number;
+        LimitParameter: number;
         /** @description The `next_cursor` of the previous page. */
-        Cursor: string;
+        CursorParameter: components["schemas"]["Cursor"];
         /**
          * @description The identifier of the API token.
          * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
          */
-        TokenId: string;
+        TokenIdParameter: components["schemas"]["Identifier"];
         /** @description Return only entries of this application. */
-        AuditAppId: string;
+        AuditAppIdParameter: components["schemas"]["Identifier"];
         /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
-        AuditActorId: string;
+        AuditActorIdParameter: components["schemas"]["Identifier"];
         /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
-        AuditAction: string;
+        AuditActionParameter: components["schemas"]["Identifier"];
         /** @description Return only entries whose target has this identifier. */
-        AuditTarget: string;
+        AuditTargetParameter: components["schemas"]["Identifier"];
         /** @description Return only entries from this address, in any notation. */
-        AuditAddress: string;
+        AuditAddressParameter: components["schemas"]["NetworkAddress"];
         /** @description Return only entries at or after this time. */
-        AuditSince: string;
+        AuditSinceParameter: string;
         /** @description Return only entries before this time. */
-        AuditUntil: string;
+        AuditUntilParameter: string;
         /**
          * @description The name of the variable.
          * @example motd
          */
-        VariableName: string;
+        VariableNameParameter: components["schemas"]["VariableName"];
         /**
          * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
          *     `..`. The service keeps the name exactly, including its case.
          * @example setup.exe
          */
-        FileName: string;
+        FileNameParameter: components["schemas"]["FileName"];
         /**
          * @description The part of the content to return (RFC 9110, section 14.2). The service ignores multiple ranges, units other
          *     than bytes, and values that it cannot parse.
          * @example bytes=1048576-
          */
-        Range: string;
+        RangeParameter: string;
         /**
          * @description The `ETag` that `Range` applies to. For any other content, the service returns the whole file.
          * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          */
-        IfRange: string;
+        IfRangeParameter: string;
         /**
          * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
          * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          */
-        IfNoneMatch: string;
+        IfNoneMatchParameter: string;
         /**
          * @description The `id` of the last event that the client received.
          * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
          */
-        LastEventId: string;
+        LastEventIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
          *     version 2.
          * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
          */
-        RequestSignature: string;
+        RequestSignatureParameter: components["schemas"]["Sha256Hex"];
         /**
          * @description The current time in Unix milliseconds.
          * @example 1795257814000
          */
-        RequestTimestamp: string;
+        RequestTimestampParameter: components["schemas"]["UnixMilliseconds"];
         /**
          * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
          * @example 2
          */
-        SignatureVersion: "1" | "2";
+        SignatureVersionParameter: components["schemas"]["SignatureVersion"];
         /**
          * @description The HMAC-SHA-256 in hexadecimal, keyed with the application's secret, of the raw body, or of the string of
          *     version 2.
          * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
          */
-        OptionalRequestSignature: string;
+        OptionalRequestSignatureParameter: components["schemas"]["Sha256Hex"];
         /**
          * @description The current time in Unix milliseconds.
          * @example 1795257814000
          */
-        OptionalRequestTimestamp: string;
+        OptionalRequestTimestampParameter: components["schemas"]["UnixMilliseconds"];
         /**
          * @description The identifier of the agent.
          * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
          */
-        AgentId: string;
+        AgentIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the receiver.
          * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
          */
-        ReceiverId: string;
+        ReceiverIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the client.
          * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
          */
-        ClientId: string;
+        ClientIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the authorization.
          * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
          */
-        AuthorizationId: string;
+        AuthorizationIdParameter: components["schemas"]["Identifier"];
         /** @description Return only licenses with this status. */
-        LicenseStatus: "unused" | "redeemed" | "paused" | "banned";
+        LicenseStatusParameter: components["schemas"]["LicenseStatus"];
         /** @description Return only licenses of this tier. */
-        LicenseTier: components["schemas"]["ExistingTier"];
+        LicenseTierParameter: components["schemas"]["ExistingTier"];
         /** @description Return only licenses that this reseller generated. */
-        LicenseReseller: string;
+        LicenseResellerParameter: components["schemas"]["Identifier"];
         /**
          * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
          *     redeemed it.
          */
-        LicenseSearch: string;
+        LicenseSearchParameter: components["schemas"]["LicenseSearch"];
         /**
          * @description The identifier of the license.
          * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
          */
-        LicenseId: string;
+        LicenseIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the user.
          * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
          */
-        UserId: string;
+        UserIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the ban.
          * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
          */
-        BanId: string;
+        BanIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the reseller.
          * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
          */
-        ResellerId: string;
+        ResellerIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of a license that the reseller generated.
          * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
          */
-        ResellerLicenseId: string;
+        ResellerLicenseIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of a user who redeemed one of the reseller's keys.
          * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
          */
-        ResellerUserId: string;
+        ResellerUserIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The `id` of the event after which the list starts.
          * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
          */
-        EventAfter: string;
+        EventAfterParameter: components["schemas"]["Identifier"];
         /**
          * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
          * @example asc
          */
-        EventOrder: "asc" | "desc";
+        EventOrderParameter: components["schemas"]["EventOrder"];
         /**
          * @description Return only events of these types, separated by commas. An unknown type matches no events.
          * @example session.ended,user.banned
          */
-        EventTypes: string;
+        EventTypesParameter: components["schemas"]["EventTypes"];
         /**
          * @description Return only events about this user.
          * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
          */
-        EventUser: string;
+        EventUserParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the webhook endpoint.
          * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
          */
-        WebhookId: string;
+        WebhookIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the delivery.
          * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
          */
-        DeliveryId: string;
+        DeliveryIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the checkout: `sessionId` of its response.
          * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
          */
-        CheckoutId: string;
+        CheckoutIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the plan.
          * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
          */
-        PlanId: string;
+        PlanIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the invoice.
          * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
          */
-        InvoiceId: string;
+        InvoiceIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the key: its `kid`.
          * @example 5Lw2pQ8vX1k
          */
-        KeyId: string;
+        KeyIdParameter: components["schemas"]["Identifier"];
     };
     requestBodies: never;
     headers: {
@@ -6590,104 +6273,99 @@ export interface components {
          * @description Identifies this request in the service's log.
          * @example req_9uQ0cV7yTq2mZr5xWb8sLg
          */
-        RequestId: string;
+        RequestIdHeader: string;
         /**
-         * @description The number of seconds to wait before you try again (RFC 9110, section 10.2.3).
+         * @description The number of seconds to wait before you try again (RFC 9110, section 10.2.3). Every 429 and 503 has it.
          * @example 1
          */
-        RetryAfter: number;
+        RetryAfterHeader: number;
         /**
          * @description The number of requests that one address may send to one application in a window.
          * @example 100
          */
-        RateLimitLimit: number;
+        RateLimitLimitHeader: number;
         /**
          * @description The number of requests left in this window.
          * @example 99
          */
-        RateLimitRemaining: number;
+        RateLimitRemainingHeader: number;
         /**
          * @description The number of seconds until the window ends.
          * @example 60
          */
-        RateLimitReset: number;
+        RateLimitResetHeader: number;
         /**
          * @description The limit, and the length of its window in seconds (draft-ietf-httpapi-ratelimit-headers-07).
          * @example 100;w=60
          */
-        RateLimitPolicy: string;
+        RateLimitPolicyHeader: string;
         /**
          * @description The challenge of operations that require a bearer token (RFC 6750, section 3).
          * @example Bearer realm="latchkey"
          */
-        WwwAuthenticate: string;
+        WwwAuthenticateHeader: string;
         /**
          * @description Identifies exactly this content (RFC 9110, section 8.8.3).
          * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          */
-        ETag: string;
+        ETagHeader: string;
         /**
          * @description Clients can request parts of the file.
          * @example bytes
          */
-        AcceptRanges: "bytes";
+        AcceptRangesHeader: "bytes";
         /**
          * @description Always an attachment, with the name of the file (RFC 6266).
          * @example attachment; filename=setup.exe
          */
-        ContentDisposition: string;
+        ContentDispositionHeader: string;
         /**
          * @description The position of this part, and the size of the whole file.
          * @example bytes 1048576-48211967/48211968
          */
-        ContentRange: string;
+        ContentRangeHeader: string;
         /**
          * @description The SHA-256 of the whole content (RFC 9530).
          * @example sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:
          */
-        ReprDigest: string;
+        ReprDigestHeader: string;
         /**
          * @description The version of the file, if it has one.
          * @example 1.4.2
          */
-        FileVersion: string;
+        FileVersionHeader: string;
         /**
          * @description The version of `signature`. Present only if the response is signed.
          * @example 2
          */
-        SignatureVersion: "1" | "2";
+        SignatureVersionHeader: "1" | "2";
         /**
          * @description The time since which the operation is deprecated, as `@` and Unix seconds (RFC 9745).
          * @example @1795219200
          */
-        Deprecation: string;
+        DeprecationHeader: string;
         /**
          * @description The time after which the operation may be removed (RFC 8594).
          * @example Sun, 21 Nov 2027 00:00:00 GMT
          */
-        Sunset: string;
+        SunsetHeader: string;
         /**
          * @description The pages about the deprecation and the sunset, and the successor of the operation (RFC 8288).
          * @example <http://127.0.0.1:3000/api/v2/client/login>; rel="successor-version"
          */
-        Link: string;
+        LinkHeader: string;
         /**
          * @description The payment challenge of the authentication scheme `Payment`: `id`, `realm`, `method`, `intent`, `request`,
          *     `expires`, `opaque`, and `description`.
          * @example Payment id="n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg", realm="127.0.0.1:3000", method="stripe", intent="charge", request="eyJhbW91bnQiOiIxMDAwIiwiY3VycmVuY3kiOiJVU0RDIiwiZGVzY3JpcHRpb24iOiJBY2Nlc3MgdG8gdGhlIExhdGNoa2V5IEFQSSBmb3Igb25lIGFnZW50LCBmb3IgMTUgbWludXRlcy4iLCJtZXRob2REZXRhaWxzIjp7Im5ldHdvcmtJZCI6ImxhdGNoa2V5LXRlc3QiLCJwYXltZW50TWV0aG9kVHlwZXMiOlsiY2FyZCJdfX0", expires="2026-11-21T10:05:00.000Z", opaque="eyJub25jZSI6IllrM3ZRMHBTOG1acjF0WGNCNXVKMkEifQ", description="Access to the Latchkey API for one agent, for 15 minutes."
          */
-        PaymentChallenge: string;
+        PaymentChallengeHeader: string;
         /**
          * @description Base64url of JSON with `method`, `reference`, `status`, `timestamp`, and `externalId` if the payload had
          *     one.
          * @example eyJtZXRob2QiOiJzdHJpcGUiLCJyZWZlcmVuY2UiOiJwYXlfMDFrYXptZDZyOWU4djR4MmM1dDduMHczcWoiLCJzdGF0dXMiOiJzdWNjZXNzIiwidGltZXN0YW1wIjoiMjAyNi0xMS0yMVQxMDowMDowMC4wMDBaIn0
          */
-        PaymentReceipt: string;
-        /**
-         * @description The name of the file (RFC 6266).
-         * @example attachment; filename="users.csv"
-         */
-        ExportDisposition: string;
+        PaymentReceiptHeader: string;
     };
     pathItems: never;
 }
@@ -6705,7 +6383,7 @@ export interface operations {
             /** @description All parts are operational. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6731,9 +6409,8 @@ export interface operations {
                     "application/json": components["schemas"]["HealthResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     loginUserV2: {
@@ -6745,17 +6422,17 @@ export interface operations {
                  *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature": components["parameters"]["RequestSignature"];
+                "x-signature": components["parameters"]["RequestSignatureParameter"];
                 /**
                  * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp": components["parameters"]["RequestTimestamp"];
+                "x-timestamp": components["parameters"]["RequestTimestampParameter"];
                 /**
                  * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
-                "x-signature-version"?: components["parameters"]["SignatureVersion"];
+                "x-signature-version"?: components["parameters"]["SignatureVersionParameter"];
             };
             path?: never;
             cookie?: never;
@@ -6778,12 +6455,12 @@ export interface operations {
             /** @description The session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Signature-Version": components["headers"]["SignatureVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "X-Signature-Version": components["headers"]["SignatureVersionHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6798,14 +6475,8 @@ export interface operations {
                     "application/json": components["schemas"]["SignedSessionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     loginWithLicense: {
@@ -6817,17 +6488,17 @@ export interface operations {
                  *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignatureParameter"];
                 /**
                  * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestampParameter"];
                 /**
                  * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
-                "x-signature-version"?: components["parameters"]["SignatureVersion"];
+                "x-signature-version"?: components["parameters"]["SignatureVersionParameter"];
             };
             path?: never;
             cookie?: never;
@@ -6848,12 +6519,12 @@ export interface operations {
             /** @description The session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Signature-Version": components["headers"]["SignatureVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "X-Signature-Version": components["headers"]["SignatureVersionHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6868,15 +6539,8 @@ export interface operations {
                     "application/json": components["schemas"]["SignedSessionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     verifySessionV2: {
@@ -6888,17 +6552,17 @@ export interface operations {
                  *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignatureParameter"];
                 /**
                  * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestampParameter"];
                 /**
                  * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
-                "x-signature-version"?: components["parameters"]["SignatureVersion"];
+                "x-signature-version"?: components["parameters"]["SignatureVersionParameter"];
             };
             path?: never;
             cookie?: never;
@@ -6918,8 +6582,8 @@ export interface operations {
             /** @description The session is valid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Signature-Version": components["headers"]["SignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "X-Signature-Version": components["headers"]["SignatureVersionHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6938,13 +6602,8 @@ export interface operations {
                     "application/json": components["schemas"]["VerifySessionV2Result"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     logoutUserV2: {
@@ -6956,17 +6615,17 @@ export interface operations {
                  *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignatureParameter"];
                 /**
                  * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestampParameter"];
                 /**
                  * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
-                "x-signature-version"?: components["parameters"]["SignatureVersion"];
+                "x-signature-version"?: components["parameters"]["SignatureVersionParameter"];
             };
             path?: never;
             cookie?: never;
@@ -6986,8 +6645,8 @@ export interface operations {
             /** @description The session has ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Signature-Version": components["headers"]["SignatureVersion"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "X-Signature-Version": components["headers"]["SignatureVersionHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7000,12 +6659,8 @@ export interface operations {
                     "application/json": components["schemas"]["LogoutUserV2Result"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     resetHwid: {
@@ -7017,17 +6672,17 @@ export interface operations {
                  *     version 2.
                  * @example 9c1185a5c5e9fc54612808977ee8f548b2258d31a5d6f2c4d2b1f4dbb1e0f0aa
                  */
-                "x-signature"?: components["parameters"]["OptionalRequestSignature"];
+                "x-signature"?: components["parameters"]["OptionalRequestSignatureParameter"];
                 /**
                  * @description The current time in Unix milliseconds.
                  * @example 1795257814000
                  */
-                "x-timestamp"?: components["parameters"]["OptionalRequestTimestamp"];
+                "x-timestamp"?: components["parameters"]["OptionalRequestTimestampParameter"];
                 /**
                  * @description The version of `x-signature`, and of `signature` in the response. The default is 1.
                  * @example 2
                  */
-                "x-signature-version"?: components["parameters"]["SignatureVersion"];
+                "x-signature-version"?: components["parameters"]["SignatureVersionParameter"];
             };
             path?: never;
             cookie?: never;
@@ -7048,12 +6703,12 @@ export interface operations {
             /** @description The account has no bound machine and no sessions. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "X-Signature-Version": components["headers"]["SignatureVersion"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "X-Signature-Version": components["headers"]["SignatureVersionHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7067,14 +6722,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResetHwidResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listClientVariables: {
@@ -7085,14 +6734,14 @@ export interface operations {
                  * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatchParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -7101,8 +6750,8 @@ export interface operations {
             /** @description The variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    ETag: components["headers"]["ETagHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7129,18 +6778,14 @@ export interface operations {
             /** @description Nothing has changed since the response with this `ETag`. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    ETag: components["headers"]["ETagHeader"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getClientVariable: {
@@ -7151,19 +6796,19 @@ export interface operations {
                  * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatchParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -7172,8 +6817,8 @@ export interface operations {
             /** @description The variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    ETag: components["headers"]["ETagHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7191,18 +6836,14 @@ export interface operations {
             /** @description Nothing has changed since the response with this `ETag`. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    ETag: components["headers"]["ETagHeader"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listClientFiles: {
@@ -7213,14 +6854,14 @@ export interface operations {
                  * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatchParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -7229,8 +6870,8 @@ export interface operations {
             /** @description The files. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    ETag: components["headers"]["ETagHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7254,18 +6895,14 @@ export interface operations {
             /** @description Nothing has changed since the response with this `ETag`. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    ETag: components["headers"]["ETagHeader"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     downloadClientFile: {
@@ -7277,30 +6914,30 @@ export interface operations {
                  *     than bytes, and values that it cannot parse.
                  * @example bytes=1048576-
                  */
-                Range?: components["parameters"]["Range"];
+                Range?: components["parameters"]["RangeParameter"];
                 /**
                  * @description The `ETag` that `Range` applies to. For any other content, the service returns the whole file.
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-Range"?: components["parameters"]["IfRange"];
+                "If-Range"?: components["parameters"]["IfRangeParameter"];
                 /**
                  * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatchParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -7309,13 +6946,8 @@ export interface operations {
             200: components["responses"]["FileContent"];
             206: components["responses"]["PartialFileContent"];
             304: components["responses"]["FileNotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     streamSessionEvents: {
@@ -7326,7 +6958,7 @@ export interface operations {
                  * @description The `id` of the last event that the client received.
                  * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
                  */
-                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+                "Last-Event-ID"?: components["parameters"]["LastEventIdParameter"];
             };
             path?: never;
             cookie?: never;
@@ -7336,7 +6968,7 @@ export interface operations {
             /** @description The stream of events. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7350,12 +6982,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     initApplication: {
@@ -7381,7 +7009,7 @@ export interface operations {
             /** @description The application exists and is not disabled. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7396,13 +7024,8 @@ export interface operations {
                     "application/json": components["schemas"]["InitApplicationResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     registerUser: {
@@ -7417,7 +7040,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -7442,11 +7065,11 @@ export interface operations {
             /** @description The account was created and is bound to the machine. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7460,16 +7083,8 @@ export interface operations {
                     "application/json": components["schemas"]["RegisterUserResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     loginUser: {
@@ -7497,14 +7112,14 @@ export interface operations {
             /** @description The session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    Deprecation: components["headers"]["DeprecationHeader"];
+                    Sunset: components["headers"]["SunsetHeader"];
+                    Link: components["headers"]["LinkHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7525,14 +7140,8 @@ export interface operations {
                     "application/json": components["schemas"]["LoginUserResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     verifySession: {
@@ -7558,7 +7167,7 @@ export interface operations {
             /** @description The session is valid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7577,13 +7186,8 @@ export interface operations {
                     "application/json": components["schemas"]["VerifySessionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     activateLicense: {
@@ -7598,7 +7202,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -7620,7 +7224,7 @@ export interface operations {
             /** @description The key was redeemed, and its duration was added. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7635,17 +7239,8 @@ export interface operations {
                     "application/json": components["schemas"]["ActivateLicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     logoutUser: {
@@ -7670,7 +7265,7 @@ export interface operations {
             /** @description The session has ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7683,12 +7278,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listPlans: {
@@ -7703,7 +7294,7 @@ export interface operations {
             /** @description All plans. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7730,9 +7321,8 @@ export interface operations {
                     "application/json": components["schemas"]["PlanList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     authenticateSandbox: {
@@ -7758,11 +7348,11 @@ export interface operations {
             /** @description The sandbox session has started. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7795,12 +7385,8 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticateSandboxResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     verifySandboxSession: {
@@ -7826,11 +7412,11 @@ export interface operations {
             /** @description The sandbox session is valid. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7855,14 +7441,8 @@ export interface operations {
                     "application/json": components["schemas"]["VerifySandboxSessionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getPaymentChallenge: {
@@ -7874,10 +7454,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            400: components["responses"]["BadRequest"];
             402: components["responses"]["PaymentChallenge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     accessAsAgent: {
@@ -7892,8 +7471,8 @@ export interface operations {
             /** @description The payment was accepted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "Payment-Receipt": components["headers"]["PaymentReceipt"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Payment-Receipt": components["headers"]["PaymentReceiptHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7915,11 +7494,9 @@ export interface operations {
                     "application/json": components["schemas"]["AgentAccessResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
             402: components["responses"]["PaymentChallenge"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getAgentToken: {
@@ -7934,7 +7511,7 @@ export interface operations {
             /** @description The scopes and the expiry of the token. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7950,11 +7527,8 @@ export interface operations {
                     "application/json": components["schemas"]["AgentTokenResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     registerAgent: {
@@ -7973,11 +7547,11 @@ export interface operations {
             /** @description The agent is registered. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8007,13 +7581,8 @@ export interface operations {
                     "application/json": components["schemas"]["RegisterAgentResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     claimAgent: {
@@ -8032,26 +7601,19 @@ export interface operations {
             /** @description The claim has started or is complete. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClaimAgentResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     revokeAgent: {
@@ -8061,7 +7623,6 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The credential to revoke, or the security event or logout token of an issuer. */
         requestBody: {
             content: {
                 /**
@@ -8070,17 +7631,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["RevokeAgentRequest"];
-                /** @example eyJ0eXAiOiJzZWNldmVudCtqd3QiLCJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJqdGkiOiJlMSJ9.c2lnbmF0dXJl */
-                "application/secevent+jwt": string;
-                /** @example eyJ0eXAiOiJsb2dvdXQrand0IiwiYWxnIjoiRVMyNTYiLCJraWQiOiJrMSJ9.eyJqdGkiOiJlMSJ9.c2lnbmF0dXJl */
-                "application/logout+jwt": string;
             };
         };
         responses: {
             /** @description The credential, or the agents of the logout token, are revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8093,20 +7650,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            /** @description The security event was processed. The response has no body (RFC 8935, section 2.3). */
-            202: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listAgents: {
@@ -8116,9 +7661,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -8129,7 +7674,7 @@ export interface operations {
             /** @description One page of agents. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8154,11 +7699,8 @@ export interface operations {
                     "application/json": components["schemas"]["AgentList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createAgent: {
@@ -8173,7 +7715,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -8197,7 +7739,7 @@ export interface operations {
             /** @description The agent was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8224,16 +7766,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateAgentResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     revokeAllAgents: {
@@ -8248,7 +7782,7 @@ export interface operations {
             /** @description All agents are revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8261,11 +7795,8 @@ export interface operations {
                     "application/json": components["schemas"]["RevokeAllAgentsResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getAgent: {
@@ -8277,7 +7808,7 @@ export interface operations {
                  * @description The identifier of the agent.
                  * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
                  */
-                agent_id: components["parameters"]["AgentId"];
+                agent_id: components["parameters"]["AgentIdParameter"];
             };
             cookie?: never;
         };
@@ -8286,7 +7817,7 @@ export interface operations {
             /** @description The agent. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8317,12 +7848,8 @@ export interface operations {
                     "application/json": components["schemas"]["AgentResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteAgent: {
@@ -8334,7 +7861,7 @@ export interface operations {
                  * @description The identifier of the agent.
                  * @example agt_01kb0p3v5gf8t9w2x4y6z8a1b3
                  */
-                agent_id: components["parameters"]["AgentId"];
+                agent_id: components["parameters"]["AgentIdParameter"];
             };
             cookie?: never;
         };
@@ -8343,7 +7870,7 @@ export interface operations {
             /** @description The agent is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8356,12 +7883,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listSecurityEventReceivers: {
@@ -8371,9 +7894,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -8384,7 +7907,7 @@ export interface operations {
             /** @description One page of receivers. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8408,11 +7931,8 @@ export interface operations {
                     "application/json": components["schemas"]["SecurityEventReceiverList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createSecurityEventReceiver: {
@@ -8427,7 +7947,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -8448,7 +7968,7 @@ export interface operations {
             /** @description The receiver was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8467,16 +7987,8 @@ export interface operations {
                     "application/json": components["schemas"]["SecurityEventReceiverResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteSecurityEventReceiver: {
@@ -8488,7 +8000,7 @@ export interface operations {
                  * @description The identifier of the receiver.
                  * @example rcv_01kb0p4a7hf2m5n8p1q3r6s9t0
                  */
-                receiver_id: components["parameters"]["ReceiverId"];
+                receiver_id: components["parameters"]["ReceiverIdParameter"];
             };
             cookie?: never;
         };
@@ -8497,7 +8009,7 @@ export interface operations {
             /** @description The receiver is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8510,12 +8022,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     registerDeveloper: {
@@ -8530,7 +8038,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -8551,11 +8059,11 @@ export interface operations {
             /** @description The account was created, and the developer is signed in. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8570,14 +8078,8 @@ export interface operations {
                     "application/json": components["schemas"]["DeveloperSessionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     loginDeveloper: {
@@ -8602,11 +8104,11 @@ export interface operations {
             /** @description The developer is signed in. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8621,13 +8123,8 @@ export interface operations {
                     "application/json": components["schemas"]["DeveloperSessionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getDeveloper: {
@@ -8642,7 +8139,7 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8681,11 +8178,8 @@ export interface operations {
                     "application/json": components["schemas"]["DeveloperResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     logoutDeveloper: {
@@ -8700,7 +8194,7 @@ export interface operations {
             /** @description The token is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8713,10 +8207,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     endDeveloperSessions: {
@@ -8731,7 +8223,7 @@ export interface operations {
             /** @description All other sessions have ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8745,11 +8237,8 @@ export interface operations {
                     "application/json": components["schemas"]["EndSessionsResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     changeDeveloperPassword: {
@@ -8774,7 +8263,7 @@ export interface operations {
             /** @description The password was changed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8787,14 +8276,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     requestPasswordReset: {
@@ -8818,11 +8301,11 @@ export interface operations {
             /** @description The email is on its way. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8832,15 +8315,11 @@ export interface operations {
                      *       "message": "The email is on its way."
                      *     }
                      */
-                    "application/json": components["schemas"]["MessageResult"];
+                    "application/json": components["schemas"]["RequestPasswordResetResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     resetDeveloperPassword: {
@@ -8865,11 +8344,11 @@ export interface operations {
             /** @description The password was reset. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8879,16 +8358,11 @@ export interface operations {
                      *       "message": "Password set."
                      *     }
                      */
-                    "application/json": components["schemas"]["MessageResult"];
+                    "application/json": components["schemas"]["ResetDeveloperPasswordResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listApiTokens: {
@@ -8898,9 +8372,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -8911,7 +8385,7 @@ export interface operations {
             /** @description One page of API tokens. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8936,11 +8410,8 @@ export interface operations {
                     "application/json": components["schemas"]["ApiTokenList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createApiToken: {
@@ -8955,7 +8426,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -8979,7 +8450,7 @@ export interface operations {
             /** @description The API token was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9000,16 +8471,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateApiTokenResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteApiToken: {
@@ -9021,7 +8484,7 @@ export interface operations {
                  * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
-                token_id: components["parameters"]["TokenId"];
+                token_id: components["parameters"]["TokenIdParameter"];
             };
             cookie?: never;
         };
@@ -9030,7 +8493,7 @@ export interface operations {
             /** @description The API token is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9043,12 +8506,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listOAuthClients: {
@@ -9058,9 +8517,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -9071,7 +8530,7 @@ export interface operations {
             /** @description One page of clients. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9103,11 +8562,8 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClientList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createOAuthClient: {
@@ -9122,7 +8578,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -9148,7 +8604,7 @@ export interface operations {
             /** @description The client was registered. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9176,16 +8632,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateOAuthClientResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getOAuthClient: {
@@ -9197,7 +8645,7 @@ export interface operations {
                  * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
-                client_id: components["parameters"]["ClientId"];
+                client_id: components["parameters"]["ClientIdParameter"];
             };
             cookie?: never;
         };
@@ -9206,7 +8654,7 @@ export interface operations {
             /** @description The client. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9233,12 +8681,8 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClientResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteOAuthClient: {
@@ -9250,7 +8694,7 @@ export interface operations {
                  * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
-                client_id: components["parameters"]["ClientId"];
+                client_id: components["parameters"]["ClientIdParameter"];
             };
             cookie?: never;
         };
@@ -9259,7 +8703,7 @@ export interface operations {
             /** @description The client is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9272,12 +8716,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateOAuthClient: {
@@ -9289,7 +8729,7 @@ export interface operations {
                  * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
-                client_id: components["parameters"]["ClientId"];
+                client_id: components["parameters"]["ClientIdParameter"];
             };
             cookie?: never;
         };
@@ -9307,7 +8747,7 @@ export interface operations {
             /** @description The updated client. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9334,14 +8774,8 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClientResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     rotateOAuthClientSecret: {
@@ -9356,14 +8790,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the client.
                  * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
                  */
-                client_id: components["parameters"]["ClientId"];
+                client_id: components["parameters"]["ClientIdParameter"];
             };
             cookie?: never;
         };
@@ -9372,7 +8806,7 @@ export interface operations {
             /** @description The secret was rotated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9386,15 +8820,8 @@ export interface operations {
                     "application/json": components["schemas"]["RotateOAuthClientSecretResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listAuthorizations: {
@@ -9404,9 +8831,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -9417,7 +8844,7 @@ export interface operations {
             /** @description One page of authorizations. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9443,11 +8870,8 @@ export interface operations {
                     "application/json": components["schemas"]["AuthorizationList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     revokeAuthorization: {
@@ -9459,7 +8883,7 @@ export interface operations {
                  * @description The identifier of the authorization.
                  * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
                  */
-                authorization_id: components["parameters"]["AuthorizationId"];
+                authorization_id: components["parameters"]["AuthorizationIdParameter"];
             };
             cookie?: never;
         };
@@ -9468,7 +8892,7 @@ export interface operations {
             /** @description The authorization is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9481,12 +8905,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listAuditLog: {
@@ -9496,23 +8916,23 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
                 /** @description Return only entries of this application. */
-                app_id?: components["parameters"]["AuditAppId"];
+                app_id?: components["parameters"]["AuditAppIdParameter"];
                 /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
-                actor_id?: components["parameters"]["AuditActorId"];
+                actor_id?: components["parameters"]["AuditActorIdParameter"];
                 /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
-                action?: components["parameters"]["AuditAction"];
+                action?: components["parameters"]["AuditActionParameter"];
                 /** @description Return only entries whose target has this identifier. */
-                target?: components["parameters"]["AuditTarget"];
+                target?: components["parameters"]["AuditTargetParameter"];
                 /** @description Return only entries from this address, in any notation. */
-                address?: components["parameters"]["AuditAddress"];
+                address?: components["parameters"]["AuditAddressParameter"];
                 /** @description Return only entries at or after this time. */
-                since?: components["parameters"]["AuditSince"];
+                since?: components["parameters"]["AuditSinceParameter"];
                 /** @description Return only entries before this time. */
-                until?: components["parameters"]["AuditUntil"];
+                until?: components["parameters"]["AuditUntilParameter"];
             };
             header?: never;
             path?: never;
@@ -9523,7 +8943,7 @@ export interface operations {
             /** @description One page of entries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9554,11 +8974,8 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listApplications: {
@@ -9568,9 +8985,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -9581,7 +8998,7 @@ export interface operations {
             /** @description One page of applications. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9623,11 +9040,8 @@ export interface operations {
                     "application/json": components["schemas"]["ApplicationList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createApplication: {
@@ -9642,7 +9056,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -9661,7 +9075,7 @@ export interface operations {
             /** @description The application was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9699,16 +9113,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateApplicationResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getApplication: {
@@ -9720,7 +9126,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -9729,7 +9135,7 @@ export interface operations {
             /** @description The application. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9766,12 +9172,8 @@ export interface operations {
                     "application/json": components["schemas"]["ApplicationResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteApplication: {
@@ -9783,7 +9185,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -9792,7 +9194,7 @@ export interface operations {
             /** @description The application is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9805,12 +9207,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateApplication: {
@@ -9822,7 +9220,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -9841,7 +9239,7 @@ export interface operations {
             /** @description The updated application. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9878,14 +9276,8 @@ export interface operations {
                     "application/json": components["schemas"]["ApplicationResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     rotateApplicationSecret: {
@@ -9900,14 +9292,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -9925,7 +9317,7 @@ export interface operations {
             /** @description The secret was rotated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9940,17 +9332,8 @@ export interface operations {
                     "application/json": components["schemas"]["RotateApplicationSecretResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     endSecretOverlap: {
@@ -9962,7 +9345,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -9971,7 +9354,7 @@ export interface operations {
             /** @description The application accepts only the current secret. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9984,35 +9367,31 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listLicenses: {
         parameters: {
             query?: {
                 /** @description Return only licenses with this status. */
-                status?: components["parameters"]["LicenseStatus"];
+                status?: components["parameters"]["LicenseStatusParameter"];
                 /** @description Return only licenses of this tier. */
-                tier?: components["parameters"]["LicenseTier"];
+                tier?: components["parameters"]["LicenseTierParameter"];
                 /** @description Return only licenses that this reseller generated. */
-                reseller_id?: components["parameters"]["LicenseReseller"];
+                reseller_id?: components["parameters"]["LicenseResellerParameter"];
                 /**
                  * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
                  *     redeemed it.
                  */
-                q?: components["parameters"]["LicenseSearch"];
+                q?: components["parameters"]["LicenseSearchParameter"];
                 /**
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -10020,7 +9399,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -10029,7 +9408,7 @@ export interface operations {
             /** @description One page of license keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10042,6 +9421,7 @@ export interface operations {
                      *           "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "status": "redeemed",
                      *           "note": null,
                      *           "redeem_by": null,
@@ -10058,12 +9438,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createLicenses: {
@@ -10078,14 +9454,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -10105,7 +9481,7 @@ export interface operations {
             /** @description The generated keys, in the order in which they were generated. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10118,6 +9494,7 @@ export interface operations {
                      *           "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "note": null,
                      *           "redeem_by": null
                      *         }
@@ -10125,24 +9502,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CreateLicensesResult"];
-                    /**
-                     * @example license_key,tier,duration_days,note,redeem_by,license_id
-                     *     7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA,Pro,30,,,lic_01kazm8e3rfxkb0a6t2d5v9j1m
-                     */
-                    "text/csv": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteUnusedLicenses: {
@@ -10154,7 +9517,7 @@ export interface operations {
                  */
                 status: "unused";
                 /** @description Return only licenses of this tier. */
-                tier?: components["parameters"]["LicenseTier"];
+                tier?: components["parameters"]["LicenseTierParameter"];
             };
             header?: never;
             path: {
@@ -10162,7 +9525,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -10171,7 +9534,7 @@ export interface operations {
             /** @description The keys are deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10184,13 +9547,63 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteUnusedLicensesResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    createLicensesAsCsv: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
+            };
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": 1,
+                 *       "duration_days": 30,
+                 *       "tier": "Pro"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The generated keys, in the order in which they were generated. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example license_key,tier,duration_days,note,redeem_by,license_id
+                     *     7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA,Pro,30,,,lic_01kazm8e3rfxkb0a6t2d5v9j1m
+                     */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     extendLicenses: {
@@ -10205,14 +9618,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -10233,7 +9646,7 @@ export interface operations {
             /** @description The numbers of extended keys and users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10248,17 +9661,8 @@ export interface operations {
                     "application/json": components["schemas"]["ExtendLicensesResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     importLicenses: {
@@ -10273,31 +9677,31 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
                 /**
-                 * @example key,tier,duration_days,note,redeem_by,status
+                 * @example license_key,tier,duration_days,note,redeem_by,status
                  *     OLD-KEY-7F3A-99C1,Pro,30,From the old shop,2027-01-31T00:00:00Z,unused
                  */
-                "text/csv": string;
+                "application/octet-stream": string;
             };
         };
         responses: {
             /** @description The keys were imported. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10310,34 +9714,24 @@ export interface operations {
                     "application/json": components["schemas"]["ImportLicensesResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     exportLicenses: {
         parameters: {
             query?: {
                 /** @description Return only licenses with this status. */
-                status?: components["parameters"]["LicenseStatus"];
+                status?: components["parameters"]["LicenseStatusParameter"];
                 /** @description Return only licenses of this tier. */
-                tier?: components["parameters"]["LicenseTier"];
+                tier?: components["parameters"]["LicenseTierParameter"];
                 /** @description Return only licenses that this reseller generated. */
-                reseller_id?: components["parameters"]["LicenseReseller"];
+                reseller_id?: components["parameters"]["LicenseResellerParameter"];
                 /**
                  * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
                  *     redeemed it.
                  */
-                q?: components["parameters"]["LicenseSearch"];
+                q?: components["parameters"]["LicenseSearchParameter"];
             };
             header?: never;
             path: {
@@ -10345,7 +9739,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -10354,7 +9748,8 @@ export interface operations {
             /** @description The exported keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10362,17 +9757,54 @@ export interface operations {
                      * @example license_key,tier,duration_days,note,redeem_by,license_id,status,redeemed_at,redeemed_by,reseller_id,ban_reason,created_at
                      *     7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA,Pro,30,,,lic_01kazm8e3rfxkb0a6t2d5v9j1m,unused,,,,,2026-11-21T10:00:00.000Z
                      */
-                    "text/csv": string;
-                    /** @example {"license_id":"lic_01kazm8e3rfxkb0a6t2d5v9j1m","license_key":"7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA","tier":"Pro","duration_days":30,"status":"unused","note":null,"redeem_by":null,"redeemed_at":null,"redeemed_by":null,"reseller_id":null,"ban_reason":null,"created_at":"2026-11-21T10:00:00.000Z"} */
-                    "application/x-ndjson": string;
+                    "application/octet-stream": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    exportLicensesAsNdjson: {
+        parameters: {
+            query?: {
+                /** @description Return only licenses with this status. */
+                status?: components["parameters"]["LicenseStatusParameter"];
+                /** @description Return only licenses of this tier. */
+                tier?: components["parameters"]["LicenseTierParameter"];
+                /** @description Return only licenses that this reseller generated. */
+                reseller_id?: components["parameters"]["LicenseResellerParameter"];
+                /**
+                 * @description Search for a part of the note (at least 3 characters), a whole key, or the name or id of the user who
+                 *     redeemed it.
+                 */
+                q?: components["parameters"]["LicenseSearchParameter"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exported keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"license_id":"lic_01kazm8e3rfxkb0a6t2d5v9j1m","license_key":"7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA","tier":"Pro","duration_days":30,"status":"unused","note":null,"redeem_by":null,"redeemed_at":null,"redeemed_by":null,"reseller_id":null,"ban_reason":null,"created_at":"2026-11-21T10:00:00.000Z"} */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getLicense: {
@@ -10384,12 +9816,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10398,7 +9830,7 @@ export interface operations {
             /** @description The license key. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10410,6 +9842,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "unused",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10424,12 +9857,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteLicense: {
@@ -10441,12 +9870,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10455,7 +9884,7 @@ export interface operations {
             /** @description The license key is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10468,13 +9897,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateLicense: {
@@ -10486,12 +9910,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10509,7 +9933,7 @@ export interface operations {
             /** @description The updated license key. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10521,6 +9945,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "unused",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10535,14 +9960,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     banLicense: {
@@ -10557,19 +9976,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10588,7 +10007,7 @@ export interface operations {
             /** @description The license key is banned. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10600,6 +10019,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "banned",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10615,17 +10035,8 @@ export interface operations {
                     "application/json": components["schemas"]["BanLicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     unbanLicense: {
@@ -10637,12 +10048,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10651,7 +10062,7 @@ export interface operations {
             /** @description The license key is no longer banned. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10663,6 +10074,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "unused",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10677,13 +10089,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     pauseLicense: {
@@ -10695,12 +10102,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10709,7 +10116,7 @@ export interface operations {
             /** @description The license key is paused. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10721,6 +10128,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "paused",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10735,13 +10143,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     resumeLicense: {
@@ -10753,12 +10156,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10767,7 +10170,7 @@ export interface operations {
             /** @description The license key is no longer paused. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10779,6 +10182,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "unused",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10793,13 +10197,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     transferLicense: {
@@ -10814,19 +10213,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the license.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["LicenseId"];
+                license_id: components["parameters"]["LicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -10844,7 +10243,7 @@ export interface operations {
             /** @description The license key belongs to the new holder. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10856,6 +10255,7 @@ export interface operations {
                      *         "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *         "tier": "Pro",
                      *         "duration_days": 30,
+                     *         "lifetime": false,
                      *         "status": "redeemed",
                      *         "note": "Spring sale",
                      *         "redeem_by": null,
@@ -10870,17 +10270,8 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listUsers: {
@@ -10890,20 +10281,20 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
                 /**
                  * @description The beginning of the username or the email address, in any case.
                  * @example ada
                  */
-                q?: string;
+                q?: components["schemas"]["UserSearch"];
                 /** @description Whether a ban of the user is in force. */
-                banned?: "true" | "false";
+                banned?: boolean;
                 /** @description Return only users whose current tier is this one. */
                 tier?: components["schemas"]["ExistingTier"];
                 /** @description Whether a machine is bound. */
-                hwid_bound?: "true" | "false";
+                hwid_bound?: boolean;
                 /** @description Return only users created at or after this time. */
                 created_since?: string;
                 /** @description Return only users created before this time. */
@@ -10915,7 +10306,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -10924,7 +10315,7 @@ export interface operations {
             /** @description One page of users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10963,12 +10354,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createUser: {
@@ -10983,14 +10370,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -11010,7 +10397,7 @@ export interface operations {
             /** @description The user was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11038,17 +10425,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     extendUsers: {
@@ -11063,14 +10441,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -11091,7 +10469,7 @@ export interface operations {
             /** @description The days were added. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11106,17 +10484,8 @@ export interface operations {
                     "application/json": components["schemas"]["ExtendUsersResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     importUsers: {
@@ -11131,14 +10500,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -11149,19 +10518,14 @@ export interface operations {
                  *     ada,ada@example.com,,$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy,Pro,30,
                  *     grace,,,,,,
                  */
-                "text/csv": string;
-                /**
-                 * @example {"username":"ada","email":"ada@example.com","tier":"Pro","days":30}
-                 *     {"username":"grace"}
-                 */
-                "application/x-ndjson": string;
+                "application/octet-stream": string;
             };
         };
         responses: {
             /** @description The users were imported. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11174,18 +10538,61 @@ export interface operations {
                     "application/json": components["schemas"]["ImportUsersResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    importUsersFromNdjson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
+            };
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {"username":"ada","email":"ada@example.com","tier":"Pro","days":30}
+                 *     {"username":"grace"}
+                 */
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The users were imported. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "imported": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportUsersResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     exportUsers: {
@@ -11195,13 +10602,13 @@ export interface operations {
                  * @description The beginning of the username or the email address, in any case.
                  * @example ada
                  */
-                q?: string;
+                q?: components["schemas"]["UserSearch"];
                 /** @description Whether a ban of the user is in force. */
-                banned?: "true" | "false";
+                banned?: boolean;
                 /** @description Return only users whose current tier is this one. */
                 tier?: components["schemas"]["ExistingTier"];
                 /** @description Whether a machine is bound. */
-                hwid_bound?: "true" | "false";
+                hwid_bound?: boolean;
                 /** @description Return only users created at or after this time. */
                 created_since?: string;
                 /** @description Return only users created before this time. */
@@ -11213,7 +10620,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -11222,8 +10629,8 @@ export interface operations {
             /** @description The exported users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "Content-Disposition": components["headers"]["ExportDisposition"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11231,17 +10638,58 @@ export interface operations {
                      * @example user_id,username,email,role,hwid_bound,banned,tier,expires_at,created_at
                      *     usr_01kazm6t0hfa8bk4n2q7r9s1vx,ada,ada@example.com,user,true,false,Pro,2026-12-21T10:00:00.000Z,2026-11-21T10:00:00.000Z
                      */
-                    "text/csv": string;
-                    /** @example {"user_id":"usr_01kazm6t0hfa8bk4n2q7r9s1vx","username":"ada","email":"ada@example.com","role":"user","hwid_bound":true,"banned":false,"tier":"Pro","expires_at":"2026-12-21T10:00:00.000Z","created_at":"2026-11-21T10:00:00.000Z"} */
-                    "application/x-ndjson": string;
+                    "application/octet-stream": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    exportUsersAsNdjson: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The beginning of the username or the email address, in any case.
+                 * @example ada
+                 */
+                q?: components["schemas"]["UserSearch"];
+                /** @description Whether a ban of the user is in force. */
+                banned?: boolean;
+                /** @description Return only users whose current tier is this one. */
+                tier?: components["schemas"]["ExistingTier"];
+                /** @description Whether a machine is bound. */
+                hwid_bound?: boolean;
+                /** @description Return only users created at or after this time. */
+                created_since?: string;
+                /** @description Return only users created before this time. */
+                created_until?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exported users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"user_id":"usr_01kazm6t0hfa8bk4n2q7r9s1vx","username":"ada","email":"ada@example.com","role":"user","hwid_bound":true,"banned":false,"tier":"Pro","expires_at":"2026-12-21T10:00:00.000Z","created_at":"2026-11-21T10:00:00.000Z"} */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getUser: {
@@ -11253,12 +10701,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11267,7 +10715,7 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11301,12 +10749,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteUser: {
@@ -11318,12 +10762,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11332,7 +10776,7 @@ export interface operations {
             /** @description The user is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11345,12 +10789,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateUser: {
@@ -11362,12 +10802,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11385,7 +10825,7 @@ export interface operations {
             /** @description The updated user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11419,14 +10859,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     banUser: {
@@ -11441,19 +10875,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11471,7 +10905,7 @@ export interface operations {
             /** @description The ban is in force. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11490,17 +10924,8 @@ export interface operations {
                     "application/json": components["schemas"]["BanResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     unbanUser: {
@@ -11512,12 +10937,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11526,7 +10951,7 @@ export interface operations {
             /** @description The user can log in again. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11539,12 +10964,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     resetUserHwid: {
@@ -11556,12 +10977,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11570,7 +10991,7 @@ export interface operations {
             /** @description No machine is bound. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11583,12 +11004,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     resetUserPassword: {
@@ -11600,12 +11017,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11623,7 +11040,7 @@ export interface operations {
             /** @description The password was set. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11636,15 +11053,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     extendUser: {
@@ -11659,19 +11069,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11690,7 +11100,7 @@ export interface operations {
             /** @description The time was added. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11704,17 +11114,8 @@ export interface operations {
                     "application/json": components["schemas"]["ExtendUserResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listUserSessions: {
@@ -11726,12 +11127,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11740,7 +11141,7 @@ export interface operations {
             /** @description The live sessions. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11759,12 +11160,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserSessionList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     endUserSessions: {
@@ -11776,12 +11173,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["UserId"];
+                user_id: components["parameters"]["UserIdParameter"];
             };
             cookie?: never;
         };
@@ -11790,7 +11187,7 @@ export interface operations {
             /** @description All sessions of the user have ended. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11804,12 +11201,8 @@ export interface operations {
                     "application/json": components["schemas"]["EndSessionsResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listBans: {
@@ -11819,9 +11212,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -11829,7 +11222,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -11838,7 +11231,7 @@ export interface operations {
             /** @description One page of bans. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11862,12 +11255,8 @@ export interface operations {
                     "application/json": components["schemas"]["BanList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createBan: {
@@ -11882,14 +11271,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -11909,7 +11298,7 @@ export interface operations {
             /** @description The ban is in force. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11928,17 +11317,8 @@ export interface operations {
                     "application/json": components["schemas"]["BanResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteBan: {
@@ -11950,12 +11330,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the ban.
                  * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
                  */
-                ban_id: components["parameters"]["BanId"];
+                ban_id: components["parameters"]["BanIdParameter"];
             };
             cookie?: never;
         };
@@ -11964,7 +11344,7 @@ export interface operations {
             /** @description The ban is lifted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11977,12 +11357,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listVariables: {
@@ -11992,9 +11368,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -12002,7 +11378,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -12011,7 +11387,7 @@ export interface operations {
             /** @description One page of variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12033,12 +11409,8 @@ export interface operations {
                     "application/json": components["schemas"]["VariableList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getVariable: {
@@ -12050,12 +11422,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -12064,7 +11436,7 @@ export interface operations {
             /** @description The variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12081,12 +11453,8 @@ export interface operations {
                     "application/json": components["schemas"]["VariableResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     setVariable: {
@@ -12098,12 +11466,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -12122,7 +11490,7 @@ export interface operations {
             /** @description The current state of the variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12139,14 +11507,8 @@ export interface operations {
                     "application/json": components["schemas"]["VariableResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteVariable: {
@@ -12158,12 +11520,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -12172,7 +11534,7 @@ export interface operations {
             /** @description The variable is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12185,12 +11547,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listUserVariables: {
@@ -12200,9 +11558,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -12210,12 +11568,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: string;
+                user_id: components["schemas"]["Identifier"];
             };
             cookie?: never;
         };
@@ -12224,7 +11582,7 @@ export interface operations {
             /** @description One page of the user's variables. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12245,12 +11603,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserVariableList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     setUserVariable: {
@@ -12262,17 +11616,17 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: string;
+                user_id: components["schemas"]["Identifier"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -12290,7 +11644,7 @@ export interface operations {
             /** @description The current state of the variable. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12306,14 +11660,8 @@ export interface operations {
                     "application/json": components["schemas"]["UserVariableResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteUserVariable: {
@@ -12325,17 +11673,17 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the user.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: string;
+                user_id: components["schemas"]["Identifier"];
                 /**
                  * @description The name of the variable.
                  * @example motd
                  */
-                name: components["parameters"]["VariableName"];
+                name: components["parameters"]["VariableNameParameter"];
             };
             cookie?: never;
         };
@@ -12344,7 +11692,7 @@ export interface operations {
             /** @description The variable is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12357,12 +11705,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listFiles: {
@@ -12372,9 +11716,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -12382,7 +11726,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -12391,7 +11735,7 @@ export interface operations {
             /** @description One page of files. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12416,12 +11760,8 @@ export interface operations {
                     "application/json": components["schemas"]["HostedFileList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getFile: {
@@ -12433,13 +11773,13 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -12448,7 +11788,7 @@ export interface operations {
             /** @description The file. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12468,12 +11808,8 @@ export interface operations {
                     "application/json": components["schemas"]["HostedFileResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     uploadFile: {
@@ -12488,32 +11824,32 @@ export interface operations {
                  * @description Whether only clients with the token of a live session can download the file.
                  * @example true
                  */
-                authenticated_only?: "true" | "false";
+                authenticated_only?: boolean;
             };
             header?: {
                 /**
                  * @description The SHA-256 of the content in hexadecimal.
                  * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
                  */
-                "X-Checksum-SHA256"?: string;
+                "X-Checksum-SHA256"?: components["schemas"]["Sha256Hex"];
                 /**
                  * @description The digest of the content (RFC 9530). Algorithms other than `sha-256` are ignored.
                  * @example sha-256=:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=:
                  */
-                "Content-Digest"?: string;
+                "Content-Digest"?: components["schemas"]["ContentDigest"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -12527,7 +11863,7 @@ export interface operations {
             /** @description The current state of the file. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12547,16 +11883,8 @@ export interface operations {
                     "application/json": components["schemas"]["HostedFileResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteFile: {
@@ -12568,13 +11896,13 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -12583,7 +11911,7 @@ export interface operations {
             /** @description The file is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12596,12 +11924,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateFile: {
@@ -12613,13 +11937,13 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -12638,7 +11962,7 @@ export interface operations {
             /** @description The current state of the file. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12658,14 +11982,8 @@ export interface operations {
                     "application/json": components["schemas"]["HostedFileResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     downloadFile: {
@@ -12677,30 +11995,30 @@ export interface operations {
                  *     than bytes, and values that it cannot parse.
                  * @example bytes=1048576-
                  */
-                Range?: components["parameters"]["Range"];
+                Range?: components["parameters"]["RangeParameter"];
                 /**
                  * @description The `ETag` that `Range` applies to. For any other content, the service returns the whole file.
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-Range"?: components["parameters"]["IfRange"];
+                "If-Range"?: components["parameters"]["IfRangeParameter"];
                 /**
                  * @description The `ETag` of an earlier response (RFC 9110, section 13.1.2).
                  * @example "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                  */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatchParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The name of the file, percent-encoded: 1 to 128 printable characters without `/` and `\`, but not `.` or
                  *     `..`. The service keeps the name exactly, including its case.
                  * @example setup.exe
                  */
-                file_name: components["parameters"]["FileName"];
+                file_name: components["parameters"]["FileNameParameter"];
             };
             cookie?: never;
         };
@@ -12709,13 +12027,8 @@ export interface operations {
             200: components["responses"]["FileContent"];
             206: components["responses"]["PartialFileContent"];
             304: components["responses"]["FileNotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listResellers: {
@@ -12725,9 +12038,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -12738,7 +12051,7 @@ export interface operations {
             /** @description One page of resellers. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12763,11 +12076,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createReseller: {
@@ -12782,7 +12092,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -12803,7 +12113,7 @@ export interface operations {
             /** @description The reseller was created, with an empty balance. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12823,16 +12133,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getReseller: {
@@ -12844,7 +12146,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -12853,7 +12155,7 @@ export interface operations {
             /** @description The reseller. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12873,12 +12175,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteReseller: {
@@ -12890,7 +12188,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -12899,7 +12197,7 @@ export interface operations {
             /** @description The reseller is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12912,13 +12210,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateReseller: {
@@ -12930,7 +12223,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -12948,7 +12241,7 @@ export interface operations {
             /** @description The updated reseller. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12968,14 +12261,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listResellerPrices: {
@@ -12987,7 +12274,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -12996,7 +12283,7 @@ export interface operations {
             /** @description The prices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13009,6 +12296,7 @@ export interface operations {
                      *           "app_name": "Aurora Editor",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "price": 9.99,
                      *           "cost": 8.75
                      *         }
@@ -13018,12 +12306,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerPriceList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     setResellerPrices: {
@@ -13035,7 +12319,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -13066,7 +12350,7 @@ export interface operations {
             /** @description The current prices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13079,6 +12363,7 @@ export interface operations {
                      *           "app_name": "Aurora Editor",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "price": 9.99,
                      *           "cost": 8.75
                      *         }
@@ -13088,14 +12373,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerPriceList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     creditReseller: {
@@ -13110,14 +12389,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -13136,7 +12415,7 @@ export interface operations {
             /** @description The ledger entry. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13151,6 +12430,7 @@ export interface operations {
                      *       "app_id": null,
                      *       "tier": null,
                      *       "duration_days": null,
+                     *       "lifetime": false,
                      *       "reference": null,
                      *       "note": "Bank transfer of 20 November",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -13159,17 +12439,8 @@ export interface operations {
                     "application/json": components["schemas"]["LedgerEntryResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     debitReseller: {
@@ -13184,14 +12455,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -13210,7 +12481,7 @@ export interface operations {
             /** @description The ledger entry. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13225,6 +12496,7 @@ export interface operations {
                      *       "app_id": null,
                      *       "tier": null,
                      *       "duration_days": null,
+                     *       "lifetime": false,
                      *       "reference": null,
                      *       "note": "Paid out",
                      *       "created_at": "2026-11-21T10:00:00.000Z"
@@ -13233,17 +12505,8 @@ export interface operations {
                     "application/json": components["schemas"]["LedgerEntryResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listResellerLedger: {
@@ -13253,9 +12516,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -13263,7 +12526,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -13272,7 +12535,7 @@ export interface operations {
             /** @description One page of the ledger. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13289,6 +12552,7 @@ export interface operations {
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
                      *           "note": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -13302,6 +12566,7 @@ export interface operations {
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
                      *           "note": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -13313,12 +12578,8 @@ export interface operations {
                     "application/json": components["schemas"]["LedgerEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listResellerTokens: {
@@ -13328,9 +12589,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -13338,7 +12599,7 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -13347,7 +12608,7 @@ export interface operations {
             /** @description One page of tokens. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13372,12 +12633,8 @@ export interface operations {
                     "application/json": components["schemas"]["ApiTokenList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createResellerToken: {
@@ -13392,14 +12649,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
             };
             cookie?: never;
         };
@@ -13421,7 +12678,7 @@ export interface operations {
             /** @description The token was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13442,17 +12699,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateApiTokenResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteResellerToken: {
@@ -13464,12 +12712,12 @@ export interface operations {
                  * @description The identifier of the reseller.
                  * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
                  */
-                reseller_id: components["parameters"]["ResellerId"];
+                reseller_id: components["parameters"]["ResellerIdParameter"];
                 /**
                  * @description The identifier of the API token.
                  * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
                  */
-                token_id: components["parameters"]["TokenId"];
+                token_id: components["parameters"]["TokenIdParameter"];
             };
             cookie?: never;
         };
@@ -13478,7 +12726,7 @@ export interface operations {
             /** @description The token is revoked. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13491,12 +12739,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getOwnReseller: {
@@ -13511,7 +12755,7 @@ export interface operations {
             /** @description Your account. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13532,6 +12776,7 @@ export interface operations {
                      *           "app_name": "Aurora Editor",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "price": 9.99,
                      *           "cost": 8.75
                      *         }
@@ -13541,11 +12786,8 @@ export interface operations {
                     "application/json": components["schemas"]["OwnResellerResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listResellerLicenses: {
@@ -13555,13 +12797,13 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
                 /** @description Return only licenses with this status. */
-                status?: "unused" | "redeemed" | "paused" | "banned";
+                status?: components["schemas"]["LicenseStatus"];
                 /** @description Return only licenses of this application. */
-                app_id?: string;
+                app_id?: components["schemas"]["Identifier"];
             };
             header?: never;
             path?: never;
@@ -13572,7 +12814,7 @@ export interface operations {
             /** @description One page of license keys. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13586,6 +12828,7 @@ export interface operations {
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "status": "redeemed",
                      *           "note": null,
                      *           "redeemed_at": "2026-11-21T10:10:00.000Z",
@@ -13599,11 +12842,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerLicenseList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createResellerLicenses: {
@@ -13618,7 +12858,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -13640,7 +12880,7 @@ export interface operations {
             /** @description The keys, their cost, and the new balance. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13652,7 +12892,8 @@ export interface operations {
                      *           "license_id": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
                      *           "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA",
                      *           "tier": "Pro",
-                     *           "duration_days": 30
+                     *           "duration_days": 30,
+                     *           "lifetime": false
                      *         }
                      *       ],
                      *       "cost": 8.75,
@@ -13664,18 +12905,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateResellerLicensesResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     refundResellerLicense: {
@@ -13690,14 +12921,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of a license that the reseller generated.
                  * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
                  */
-                license_id: components["parameters"]["ResellerLicenseId"];
+                license_id: components["parameters"]["ResellerLicenseIdParameter"];
             };
             cookie?: never;
         };
@@ -13706,7 +12937,7 @@ export interface operations {
             /** @description The refund of the license key. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13723,15 +12954,8 @@ export interface operations {
                     "application/json": components["schemas"]["RefundResellerLicenseResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listOwnLedger: {
@@ -13741,9 +12965,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -13754,7 +12978,7 @@ export interface operations {
             /** @description One page of the ledger. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13771,6 +12995,7 @@ export interface operations {
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
                      *           "note": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -13784,6 +13009,7 @@ export interface operations {
                      *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
                      *           "tier": "Pro",
                      *           "duration_days": 30,
+                     *           "lifetime": false,
                      *           "reference": "lic_01kazm8e3rfxkb0a6t2d5v9j1m",
                      *           "note": null,
                      *           "created_at": "2026-11-21T10:00:00.000Z"
@@ -13795,11 +13021,8 @@ export interface operations {
                     "application/json": components["schemas"]["LedgerEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listResellerUsers: {
@@ -13809,9 +13032,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -13822,7 +13045,7 @@ export interface operations {
             /** @description One page of users. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13845,11 +13068,8 @@ export interface operations {
                     "application/json": components["schemas"]["ResellerUserList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     resetResellerUserHwid: {
@@ -13861,7 +13081,7 @@ export interface operations {
                  * @description The identifier of a user who redeemed one of the reseller's keys.
                  * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
                  */
-                user_id: components["parameters"]["ResellerUserId"];
+                user_id: components["parameters"]["ResellerUserIdParameter"];
             };
             cookie?: never;
         };
@@ -13870,7 +13090,7 @@ export interface operations {
             /** @description No machine is bound to the user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13883,12 +13103,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listEvents: {
@@ -13898,27 +13114,27 @@ export interface operations {
                  * @description The `id` of the event after which the list starts.
                  * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
                  */
-                after?: components["parameters"]["EventAfter"];
+                after?: components["parameters"]["EventAfterParameter"];
                 /**
                  * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
                  * @example asc
                  */
-                order?: components["parameters"]["EventOrder"];
+                order?: components["parameters"]["EventOrderParameter"];
                 /**
                  * @description Return only events of these types, separated by commas. An unknown type matches no events.
                  * @example session.ended,user.banned
                  */
-                type?: components["parameters"]["EventTypes"];
+                type?: components["parameters"]["EventTypesParameter"];
                 /**
                  * @description Return only events about this user.
                  * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
                  */
-                user_id?: components["parameters"]["EventUser"];
+                user_id?: components["parameters"]["EventUserParameter"];
                 /**
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
             };
             header?: never;
             path: {
@@ -13926,7 +13142,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -13935,7 +13151,7 @@ export interface operations {
             /** @description The events after the given position. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13962,12 +13178,8 @@ export interface operations {
                     "application/json": components["schemas"]["ApplicationEventList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     streamEvents: {
@@ -13977,21 +13189,21 @@ export interface operations {
                  * @description Return only events of these types, separated by commas. An unknown type matches no events.
                  * @example session.ended,user.banned
                  */
-                type?: components["parameters"]["EventTypes"];
+                type?: components["parameters"]["EventTypesParameter"];
             };
             header?: {
                 /**
                  * @description The `id` of the last event that the client received.
                  * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
                  */
-                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+                "Last-Event-ID"?: components["parameters"]["LastEventIdParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -14000,7 +13212,7 @@ export interface operations {
             /** @description The stream of events. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14015,13 +13227,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listWebhooks: {
@@ -14031,9 +13238,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path: {
@@ -14041,7 +13248,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -14050,7 +13257,7 @@ export interface operations {
             /** @description One page of endpoints. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14080,12 +13287,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createWebhook: {
@@ -14100,14 +13303,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -14130,7 +13333,7 @@ export interface operations {
             /** @description The endpoint was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14156,17 +13359,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateWebhookResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getWebhook: {
@@ -14178,12 +13372,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14192,7 +13386,7 @@ export interface operations {
             /** @description The endpoint. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14217,12 +13411,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     deleteWebhook: {
@@ -14234,12 +13424,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14248,7 +13438,7 @@ export interface operations {
             /** @description The endpoint is deleted. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14261,12 +13451,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateWebhook: {
@@ -14278,12 +13464,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14304,7 +13490,7 @@ export interface operations {
             /** @description The updated endpoint. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14328,14 +13514,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     rotateWebhookSecret: {
@@ -14350,19 +13530,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14380,7 +13560,7 @@ export interface operations {
             /** @description The secret was rotated. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14395,17 +13575,8 @@ export interface operations {
                     "application/json": components["schemas"]["RotateWebhookSecretResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     testWebhook: {
@@ -14420,19 +13591,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14441,7 +13612,7 @@ export interface operations {
             /** @description The new delivery, which is in progress. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14468,15 +13639,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     replayWebhookEvents: {
@@ -14491,19 +13655,19 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14522,7 +13686,7 @@ export interface operations {
             /** @description The deliveries are in progress. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14536,17 +13700,8 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayWebhookEventsResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listWebhookDeliveries: {
@@ -14556,13 +13711,13 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
                 /** @description Return only deliveries in this state. */
-                state?: "pending" | "succeeded" | "failed";
+                state?: components["schemas"]["WebhookDeliveryState"];
                 /** @description Return only deliveries of this event type, such as `user.banned`. An unknown type matches no deliveries. */
-                type?: string;
+                type?: components["schemas"]["Identifier"];
             };
             header?: never;
             path: {
@@ -14570,12 +13725,12 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
             };
             cookie?: never;
         };
@@ -14584,7 +13739,7 @@ export interface operations {
             /** @description One page of deliveries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14616,12 +13771,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getWebhookDelivery: {
@@ -14633,17 +13784,17 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
                 /**
                  * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
-                delivery_id: components["parameters"]["DeliveryId"];
+                delivery_id: components["parameters"]["DeliveryIdParameter"];
             };
             cookie?: never;
         };
@@ -14652,7 +13803,7 @@ export interface operations {
             /** @description The delivery. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14690,12 +13841,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryDetailsResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     replayWebhookDelivery: {
@@ -14710,24 +13857,24 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
                 /**
                  * @description The identifier of the webhook endpoint.
                  * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
                  */
-                webhook_id: components["parameters"]["WebhookId"];
+                webhook_id: components["parameters"]["WebhookIdParameter"];
                 /**
                  * @description The identifier of the delivery.
                  * @example dlv_01kazmdg7tf5fs2m4n6p8q0r1v
                  */
-                delivery_id: components["parameters"]["DeliveryId"];
+                delivery_id: components["parameters"]["DeliveryIdParameter"];
             };
             cookie?: never;
         };
@@ -14736,7 +13883,7 @@ export interface operations {
             /** @description The new delivery, which is in progress. */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14763,15 +13910,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getStatistics: {
@@ -14794,7 +13934,7 @@ export interface operations {
                  * @description The identifier of the application.
                  * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
                  */
-                app_id: components["parameters"]["AppId"];
+                app_id: components["parameters"]["AppIdParameter"];
             };
             cookie?: never;
         };
@@ -14803,7 +13943,7 @@ export interface operations {
             /** @description The statistics of the requested days. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14911,12 +14051,8 @@ export interface operations {
                     "application/json": components["schemas"]["StatisticsResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createCheckout: {
@@ -14931,7 +14067,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -14951,7 +14087,7 @@ export interface operations {
             /** @description The payment page is open. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14965,17 +14101,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateCheckoutResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getCheckout: {
@@ -14987,7 +14114,7 @@ export interface operations {
                  * @description The identifier of the checkout: `sessionId` of its response.
                  * @example chk_01kazmg5t6v7w8x9y0z1a2b3c4
                  */
-                checkout_id: components["parameters"]["CheckoutId"];
+                checkout_id: components["parameters"]["CheckoutIdParameter"];
             };
             cookie?: never;
         };
@@ -14996,7 +14123,7 @@ export interface operations {
             /** @description The checkout. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15018,12 +14145,8 @@ export interface operations {
                     "application/json": components["schemas"]["CheckoutResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getSubscription: {
@@ -15038,7 +14161,7 @@ export interface operations {
             /** @description The subscription. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15058,12 +14181,8 @@ export interface operations {
                     "application/json": components["schemas"]["PlanSubscriptionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updateSubscription: {
@@ -15087,7 +14206,7 @@ export interface operations {
             /** @description The current state of the subscription. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15107,15 +14226,8 @@ export interface operations {
                     "application/json": components["schemas"]["PlanSubscriptionResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listInvoices: {
@@ -15125,9 +14237,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -15138,7 +14250,7 @@ export interface operations {
             /** @description One page of invoices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15169,11 +14281,8 @@ export interface operations {
                     "application/json": components["schemas"]["InvoiceList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     receivePaymentEvent: {
@@ -15198,7 +14307,7 @@ export interface operations {
             /** @description Webhook event processed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15211,11 +14320,8 @@ export interface operations {
                     "application/json": components["schemas"]["ReceivePaymentEventResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listAllPlans: {
@@ -15225,9 +14331,9 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
             };
             header?: never;
             path?: never;
@@ -15238,7 +14344,7 @@ export interface operations {
             /** @description One page of plans. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15274,10 +14380,8 @@ export interface operations {
                     "application/json": components["schemas"]["AdminPlanList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     createPlan: {
@@ -15292,7 +14396,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -15322,7 +14426,7 @@ export interface operations {
             /** @description The plan is for sale. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15353,15 +14457,8 @@ export interface operations {
                     "application/json": components["schemas"]["AdminPlanResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     getPlan: {
@@ -15373,7 +14470,7 @@ export interface operations {
                  * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
-                plan_id: components["parameters"]["PlanId"];
+                plan_id: components["parameters"]["PlanIdParameter"];
             };
             cookie?: never;
         };
@@ -15382,7 +14479,7 @@ export interface operations {
             /** @description The plan. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15413,11 +14510,8 @@ export interface operations {
                     "application/json": components["schemas"]["AdminPlanResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     archivePlan: {
@@ -15429,7 +14523,7 @@ export interface operations {
                  * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
-                plan_id: components["parameters"]["PlanId"];
+                plan_id: components["parameters"]["PlanIdParameter"];
             };
             cookie?: never;
         };
@@ -15438,7 +14532,7 @@ export interface operations {
             /** @description The plan is no longer for sale. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15451,12 +14545,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     updatePlan: {
@@ -15468,7 +14558,7 @@ export interface operations {
                  * @description The identifier of the plan.
                  * @example plan_01kazmf2w3x4y5z6a7b8c9d0e1
                  */
-                plan_id: components["parameters"]["PlanId"];
+                plan_id: components["parameters"]["PlanIdParameter"];
             };
             cookie?: never;
         };
@@ -15487,7 +14577,7 @@ export interface operations {
             /** @description The updated plan. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15518,14 +14608,8 @@ export interface operations {
                     "application/json": components["schemas"]["AdminPlanResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listAllInvoices: {
@@ -15535,14 +14619,14 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
                 /**
                  * @description Return only invoices of this developer.
                  * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
                  */
-                developer_id?: string;
+                developer_id?: components["schemas"]["Identifier"];
             };
             header?: never;
             path?: never;
@@ -15553,7 +14637,7 @@ export interface operations {
             /** @description One page of invoices. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15584,10 +14668,8 @@ export interface operations {
                     "application/json": components["schemas"]["InvoiceList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     refundInvoice: {
@@ -15602,14 +14684,14 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path: {
                 /**
                  * @description The identifier of the invoice.
                  * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
                  */
-                invoice_id: components["parameters"]["InvoiceId"];
+                invoice_id: components["parameters"]["InvoiceIdParameter"];
             };
             cookie?: never;
         };
@@ -15627,7 +14709,7 @@ export interface operations {
             /** @description The payment processor refunds the amount. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15653,16 +14735,8 @@ export interface operations {
                     "application/json": components["schemas"]["InvoiceResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listAdministratorAuditLog: {
@@ -15672,23 +14746,23 @@ export interface operations {
                  * @description The maximum number of items on a page.
                  * @example 20
                  */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LimitParameter"];
                 /** @description The `next_cursor` of the previous page. */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["CursorParameter"];
                 /** @description Return only entries of this application. */
-                app_id?: components["parameters"]["AuditAppId"];
+                app_id?: components["parameters"]["AuditAppIdParameter"];
                 /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
-                actor_id?: components["parameters"]["AuditActorId"];
+                actor_id?: components["parameters"]["AuditActorIdParameter"];
                 /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
-                action?: components["parameters"]["AuditAction"];
+                action?: components["parameters"]["AuditActionParameter"];
                 /** @description Return only entries whose target has this identifier. */
-                target?: components["parameters"]["AuditTarget"];
+                target?: components["parameters"]["AuditTargetParameter"];
                 /** @description Return only entries from this address, in any notation. */
-                address?: components["parameters"]["AuditAddress"];
+                address?: components["parameters"]["AuditAddressParameter"];
                 /** @description Return only entries at or after this time. */
-                since?: components["parameters"]["AuditSince"];
+                since?: components["parameters"]["AuditSinceParameter"];
                 /** @description Return only entries before this time. */
-                until?: components["parameters"]["AuditUntil"];
+                until?: components["parameters"]["AuditUntilParameter"];
             };
             header?: never;
             path?: never;
@@ -15699,7 +14773,7 @@ export interface operations {
             /** @description One page of entries. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15727,10 +14801,8 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     listSigningKeys: {
@@ -15745,7 +14817,7 @@ export interface operations {
             /** @description The keys, newest first. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15766,10 +14838,8 @@ export interface operations {
                     "application/json": components["schemas"]["SigningKeyList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     rotateSigningKeys: {
@@ -15784,7 +14854,7 @@ export interface operations {
                  *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
             };
             path?: never;
             cookie?: never;
@@ -15794,7 +14864,7 @@ export interface operations {
             /** @description The current signing keys. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15815,13 +14885,8 @@ export interface operations {
                     "application/json": components["schemas"]["SigningKeyList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
     removeSigningKey: {
@@ -15833,7 +14898,7 @@ export interface operations {
                  * @description The identifier of the key: its `kid`.
                  * @example 5Lw2pQ8vX1k
                  */
-                key_id: components["parameters"]["KeyId"];
+                key_id: components["parameters"]["KeyIdParameter"];
             };
             cookie?: never;
         };
@@ -15842,7 +14907,7 @@ export interface operations {
             /** @description The signing key is removed. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15855,11 +14920,8 @@ export interface operations {
                     "application/json": components["schemas"]["MessageResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
         };
     };
 }

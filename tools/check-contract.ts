@@ -1,5 +1,6 @@
 import { unbounded } from './check-bounds.ts';
 import { puzzlingNames } from './check-component-names.ts';
+import { generatorFaults } from './check-generators.ts';
 import { misplaced, readContractFiles } from './check-layout.ts';
 import { faultyMarks } from './check-marks.ts';
 import { unmarkedNames } from './check-names.ts';
@@ -10,6 +11,7 @@ const contract = await readContract('openapi.yaml');
 const faults = [
   ...misplaced(readContractFiles('.')).map((fault) => `layout: ${fault}`),
   ...puzzlingNames(contract).map((fault) => `component: ${fault}`),
+  ...generatorFaults(contract).map((fault) => `generators: ${fault}`),
   ...unmarkedSecrets(contract).map((path) => `secret without x-redact: ${path}`),
   ...faultyMarks(contract).map((fault) => `mark: ${fault}`),
   ...unbounded(contract).map((fault) => `bound: ${fault}`),

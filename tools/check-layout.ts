@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 /** One file of the contract, as it is written: references lead into other files, too. */
 interface ContractFile {
-  readonly tags?: readonly { readonly name: string }[];
+  readonly tags?: readonly { readonly name: string; readonly 'x-traitTag'?: boolean }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -32,7 +32,9 @@ export function misplaced({ root, files }: ContractFiles): string[] {
   const found: string[] = [];
   const fileOf = (tag: string) => `openapi/${tag.toLowerCase()}.yaml`;
 
-  const wanted = new Set((root.tags ?? []).map(({ name }) => fileOf(name)));
+  // Trait tags have no operations: they describe what holds for all of them.
+  const ofOperations = (root.tags ?? []).filter((tag) => tag['x-traitTag'] !== true);
+  const wanted = new Set(ofOperations.map(({ name }) => fileOf(name)));
   for (const file of wanted) if (!files[file]) found.push(`${file} is missing`);
   for (const file of Object.keys(files)) if (!wanted.has(file)) found.push(`${file} belongs to no tag`);
 

@@ -3,16 +3,24 @@ import { type Contract } from './generate/document.ts';
 
 /** The marks that the service or its tests use. */
 const KNOWN = new Set([
+  'x-accepts-payment',
+  'x-also-accepts',
+  'x-bearer-token',
   'x-deprecated-at',
   'x-error-codes',
+  'x-enum-varnames',
+  'x-exactly-one-of',
+  'x-format',
   'x-hashes-password',
   'x-ignores-query',
+  'x-legacy-error',
   'x-login',
   'x-max-bytes',
   'x-max-bytes-setting',
   'x-mcp-tool',
   'x-name',
   'x-not-delegated',
+  'x-pattern',
   'x-payment-info',
   'x-rate-limit',
   'x-redact',
@@ -20,6 +28,7 @@ const KNOWN = new Set([
   'x-signature',
   'x-successor',
   'x-time-limit',
+  'x-traitTag',
 ]);
 /** Below these, authors choose the names. */
 const NAMES = new Set(['properties', 'headers', 'content', 'schemas', 'parameters', 'responses', 'examples']);

@@ -7,7 +7,7 @@ export const uploadFile: Handler<'uploadFile'> = async (
 ) => {
   const file = await files.upload(actor, path.app_id, path.file_name, upload, {
     version: query.version,
-    authenticatedOnly: query.authenticated_only && query.authenticated_only === 'true',
+    authenticatedOnly: query.authenticated_only,
     bytes: uploadBytes,
     sha256: headers['x-checksum-sha256'],
     contentDigest: headers['content-digest'],

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
-import type { License } from '../../src/licensing/licenses/licenses.ts';
+import type { License, LicenseFilter, NewLicenses } from '../../src/licensing/licenses/licenses.ts';
+import { toDuration } from './duration.ts';
 
 /** A license as the contract shows it. */
 export function toLicense(license: License): components['schemas']['License'] {
@@ -7,7 +8,7 @@ export function toLicense(license: License): components['schemas']['License'] {
     license_id: license.licenseId,
     license_key: license.licenseKey,
     tier: license.tier,
-    duration_days: license.durationDays,
+    ...toDuration(license.durationDays),
     status: license.status,
     note: license.note,
     redeem_by: license.redeemBy?.toISOString() ?? null,
@@ -45,8 +46,31 @@ function toCreated(license: License): Created['licenses'][number] {
     license_id: license.licenseId,
     license_key: license.licenseKey,
     tier: license.tier,
-    duration_days: license.durationDays,
+    ...toDuration(license.durationDays),
     note: license.note,
     redeem_by: license.redeemBy?.toISOString() ?? null,
   };
+}
+
+/** The keys to generate. */
+export function toNewLicenses(body: components['schemas']['CreateLicensesRequest']): NewLicenses {
+  return {
+    amount: body.amount,
+    durationDays: body.duration_days ?? null,
+    tier: body.tier,
+    redeemBy: body.redeem_by ? new Date(body.redeem_by) : null,
+    note: body.note ?? null,
+    mask: body.mask,
+  };
+}
+
+/** The licenses that a query selects. */
+export function toFilter(query: {
+  readonly status?: License['status'];
+  readonly tier?: string;
+  readonly reseller_id?: string;
+  readonly q?: string;
+}): LicenseFilter {
+  const { status, tier, reseller_id: resellerId, q } = query;
+  return { status, tier, resellerId, q };
 }

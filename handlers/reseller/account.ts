@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { ResellerLicense } from '../../src/licensing/licenses/licenses.ts';
 import type { ResellerUser } from '../../src/commerce/resellers/resellers.ts';
+import { toDuration } from '../licenses/duration.ts';
 
 type Schemas = components['schemas'];
 
@@ -11,7 +12,7 @@ export function toResellerLicense(license: ResellerLicense): Schemas['ResellerLi
     license_key: license.licenseKey,
     app_id: license.appId,
     tier: license.tier,
-    duration_days: license.durationDays,
+    ...toDuration(license.durationDays),
     status: license.status,
     note: license.note,
     redeemed_at: license.redeemedAt?.toISOString() ?? null,

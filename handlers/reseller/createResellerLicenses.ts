@@ -1,4 +1,5 @@
 import type { Handler } from '../handler.ts';
+import { toDuration } from '../licenses/duration.ts';
 
 export const createResellerLicenses: Handler<'createResellerLicenses'> = async (
   { body, actor, resellerId },
@@ -7,7 +8,7 @@ export const createResellerLicenses: Handler<'createResellerLicenses'> = async (
   const purchase = await resellerAccount.generate(actor, resellerId, {
     appId: body.app_id,
     tier: body.tier,
-    durationDays: body.duration_days,
+    durationDays: body.duration_days ?? null,
     amount: body.amount,
     note: body.note ?? null,
   });
@@ -19,7 +20,7 @@ export const createResellerLicenses: Handler<'createResellerLicenses'> = async (
         license_id: license.licenseId,
         license_key: license.licenseKey,
         tier: license.tier,
-        duration_days: license.durationDays,
+        ...toDuration(license.durationDays),
       })),
       cost: purchase.cost,
       balance: purchase.balance,

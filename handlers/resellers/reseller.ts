@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { toDuration } from '../licenses/duration.ts';
 import type { LedgerEntry, NewPrice, Price, Reseller } from '../../src/commerce/resellers/resellers.ts';
 
 type Schemas = components['schemas'];
@@ -24,15 +25,16 @@ export function toPrice(price: Price): Schemas['ResellerPrice'] {
     app_id: price.appId,
     app_name: price.appName,
     tier: price.tier,
-    duration_days: price.durationDays,
+    ...toDuration(price.durationDays),
     price: price.price,
     cost: price.cost,
   };
 }
 
 /** Converts a price of a request for the domain. */
-export function fromPrice(price: Schemas['SetResellerPricesRequest']['prices'][number]): NewPrice {
-  return { appId: price.app_id, tier: price.tier, durationDays: price.duration_days, price: price.price };
+export function fromPrice(price: Schemas['ResellerPriceInput']): NewPrice {
+  const durationDays = price.duration_days ?? null;
+  return { appId: price.app_id, tier: price.tier, durationDays, price: price.price };
 }
 
 /** An entry of a ledger as the contract shows it. */
@@ -46,6 +48,7 @@ export function toLedgerEntry(entry: LedgerEntry): Schemas['LedgerEntry'] {
     app_id: entry.appId,
     tier: entry.tier,
     duration_days: entry.durationDays,
+    lifetime: entry.tier !== null && entry.durationDays === null,
     reference: entry.reference,
     note: entry.note,
     created_at: entry.createdAt.toISOString(),

@@ -40,23 +40,20 @@ function toSubscription({
   };
 }
 
-type Flag = 'true' | 'false';
-
 /** The users that a query selects. */
 export function toFilter(query: {
   readonly q?: string;
-  readonly banned?: Flag;
+  readonly banned?: boolean;
   readonly tier?: string;
-  readonly hwid_bound?: Flag;
+  readonly hwid_bound?: boolean;
   readonly created_since?: string;
   readonly created_until?: string;
 }): UserFilter {
-  const flag = (value: Flag | undefined) => (value === undefined ? undefined : value === 'true');
   return {
     q: query.q,
-    banned: flag(query.banned),
+    banned: query.banned,
     tier: query.tier,
-    hwidBound: flag(query.hwid_bound),
+    hwidBound: query.hwid_bound,
     createdSince: query.created_since === undefined ? undefined : new Date(query.created_since),
     createdUntil: query.created_until === undefined ? undefined : new Date(query.created_until),
   };

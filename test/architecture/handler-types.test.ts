@@ -27,10 +27,12 @@ const snippets: Readonly<Record<string, { readonly code: string; readonly faults
     faults: [/Property 'message' is missing/],
   },
   'a missing field of an item': {
-    code: `export const handler: Handler<'createLicenses'> = async () => ({
-      status: 201, body: { status: 'success', licenses: [{ license_id: 'l', tier: 't', duration_days: null }] },
+    code: `export const handler: Handler<'listResellerPrices'> = async () => ({
+      status: 200, body: { status: 'success', data: [
+        { app_id: 'a', app_name: 'A', tier: 't', duration_days: null, lifetime: true, price: 1 },
+      ] },
     });`,
-    faults: [/Property 'license_key' is missing/],
+    faults: [/Property 'cost' is missing/],
   },
   'a status that the contract does not declare': {
     code: `export const handler: Handler<'logoutUser'> = async () => ({
@@ -179,6 +181,7 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/agents/agent.ts',
       'handlers/agents/security-event-receiver.ts',
       'handlers/applications/application.ts',
+      'handlers/attachment.ts',
       'handlers/audit/audit-log.ts',
       'handlers/bans/ban.ts',
       'handlers/billing/invoice.ts',
@@ -193,6 +196,7 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/files/file.ts',
       'handlers/handler.ts',
       'handlers/index.ts',
+      'handlers/licenses/duration.ts',
       'handlers/licenses/license.ts',
       'handlers/oauth/client.ts',
       'handlers/page.ts',

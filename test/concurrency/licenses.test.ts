@@ -185,7 +185,10 @@ test('a key that is deleted while it is redeemed: one of the two happens', async
 
 test('a table that is imported twice at once: its keys exist once', async () => {
   const own = await newApp(api);
-  const table = ['key,tier,duration_days', ...Array.from({ length: 500 }, (_, n) => `IMPORTED-${n},Pro,30`)];
+  const table = [
+    'license_key,tier,duration_days',
+    ...Array.from({ length: 500 }, (_, n) => `IMPORTED-${n},Pro,30`),
+  ];
   const responses = await atOnce(
     Array.from({ length: 6 }, () => (turn: number) => {
       const headers = { 'content-type': 'text/csv' };

@@ -71,7 +71,7 @@ test('creations, imports, registrations and deletions at once: never above the p
   const bulk = async (turn: number) =>
     patiently(() =>
       client(turn).post(
-        `${users(app)}/import`,
+        `${users(app)}/import/ndjson`,
         Array.from({ length: 4 }, () => JSON.stringify({ username: unique('moved') })).join('\n'),
         { token: app.token, headers: { 'content-type': 'application/x-ndjson' } },
       ),

@@ -9,9 +9,9 @@ const service = await startTestService();
 const { api } = service;
 
 /** Operations that change something for developers or the administrator. */
-const changing = operations.filter(({ method, schemes }) => {
-  const logged = ['DeveloperToken', 'ResellerToken', 'AdministratorToken'];
-  return logged.includes(schemes.join(' ')) && !['GET', 'HEAD'].includes(method);
+const changing = operations.filter(({ method, tokenKind }) => {
+  const logged = ['developer', 'reseller', 'administrator'];
+  return logged.includes(tokenKind ?? '') && !['GET', 'HEAD'].includes(method);
 });
 
 /** Operations that do not write exactly one entry. */

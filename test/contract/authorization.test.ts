@@ -89,11 +89,11 @@ clock.advance(1000);
 const named = (some: readonly ContractOperation[]) =>
   some.map((operation) => [operation.operationId, operation] as const);
 const guarded = operations.filter(({ bearer }) => bearer);
-const ofDevelopers = guarded.filter(({ schemes }) => schemes.includes('DeveloperToken'));
-const ofResellers = guarded.filter(({ schemes }) => schemes.includes('ResellerToken'));
-const ofAgents = guarded.filter(({ schemes }) => schemes.includes('AgentToken'));
-const ofAdministrators = guarded.filter(({ schemes }) => schemes.includes('AdministratorToken'));
-const ofSessions = operations.filter(({ schemes }) => schemes.includes('SessionToken'));
+const ofDevelopers = guarded.filter(({ tokenKind }) => tokenKind === 'developer');
+const ofResellers = guarded.filter(({ tokenKind }) => tokenKind === 'reseller');
+const ofAgents = guarded.filter(({ tokenKind }) => tokenKind === 'agent');
+const ofAdministrators = guarded.filter(({ tokenKind }) => tokenKind === 'administrator');
+const ofSessions = operations.filter(({ tokenKind }) => tokenKind === 'session');
 
 /** Sends a body, by default the contract's example, in the media type of its operation. */
 const call = (
@@ -107,9 +107,9 @@ const call = (
   });
 
 /** Expects a refusal of the token. Refusals of session tokens have more specific codes. */
-function expectRefused(response: ApiResponse, { schemes }: ContractOperation): void {
+function expectRefused(response: ApiResponse, { tokenKind }: ContractOperation): void {
   expect(response.status).toBe(401);
-  if (!schemes.includes('SessionToken')) {
+  if (tokenKind !== 'session') {
     expect(response.body['code']).toBe('UNAUTHORIZED');
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
   } else {
@@ -126,19 +126,9 @@ test('all operations without a token are listed, and none of them is for develop
   expect(dev).toEqual(known.map((name) => `/api/v2/dev/${name}`).filter((path) => there.includes(path)));
 });
 
-test('every security scheme is tested here', () => {
-  for (const { operationId, schemes } of operations) {
-    const known = [
-      '',
-      'DeveloperToken',
-      'ResellerToken',
-      'SessionToken',
-      'AgentToken',
-      'AdministratorToken',
-      'Payment',
-    ];
-    expect(known, operationId).toContain(schemes.join(' '));
-  }
+test('every kind of token is tested here', () => {
+  const known = [undefined, 'developer', 'reseller', 'session', 'agent', 'administrator'];
+  for (const { operationId, tokenKind } of operations) expect(known, operationId).toContain(tokenKind);
   expect(ofDevelopers.length).toBeGreaterThan(15);
   const tried = [
     ofDevelopers,
@@ -154,8 +144,8 @@ test("the administrator's operations are those below /admin/, and require no sco
   const below = operations.filter(({ path }) => path.startsWith('/api/v2/admin/'));
   expect(below.length).toBeGreaterThan(5);
   expect(ofAdministrators).toEqual(below);
-  for (const { operationId, schemes, scopes, codes, responses } of ofAdministrators) {
-    expect(schemes, operationId).toEqual(['AdministratorToken']);
+  for (const { operationId, tokenKind, scopes, codes, responses } of ofAdministrators) {
+    expect(tokenKind, operationId).toBe('administrator');
     expect(scopes, operationId).toEqual([]);
     expect(codes, operationId).not.toContain('INSUFFICIENT_SCOPE');
     expect(Object.keys(responses), operationId).not.toContain('403');
@@ -163,16 +153,16 @@ test("the administrator's operations are those below /admin/, and require no sco
 });
 
 test('operations with a token declare its statuses, codes and scopes', () => {
-  for (const { operationId, schemes, scopes, codes, responses } of guarded) {
-    if (schemes.includes('SessionToken')) continue;
+  for (const { operationId, tokenKind, scopes, codes, responses } of guarded) {
+    if (tokenKind === 'session') continue;
     expect(codes, operationId).toContain('UNAUTHORIZED');
     expect(Object.keys(responses), operationId).toContain('401');
-    const known: readonly string[] = schemes.includes('AgentToken') ? AGENT_SCOPES : SCOPES;
+    const known: readonly string[] = tokenKind === 'agent' ? AGENT_SCOPES : SCOPES;
     expect(
       scopes.filter((scope) => !known.includes(scope)),
       operationId,
     ).toEqual([]);
-    if (schemes.includes('AdministratorToken')) continue;
+    if (tokenKind === 'administrator') continue;
     // Every token can end itself.
     if (operationId === 'logoutDeveloper') continue;
     expect(scopes, operationId).toHaveLength(1);
@@ -182,12 +172,12 @@ test('operations with a token declare its statuses, codes and scopes', () => {
 });
 
 // Operations with payment refuse any other credential with the price, so they are not included.
-describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !schemes.includes('Payment'))))(
+describe.each(named(operations.filter(({ tokenKind }) => tokenKind !== undefined)))(
   '%s refuses other tokens',
   (_operationId, operation) => {
     const { token } = developer;
-    const forSessions = operation.schemes.includes('SessionToken');
-    const forDevelopers = operation.schemes.includes('DeveloperToken');
+    const forSessions = operation.tokenKind === 'session';
+    const forDevelopers = operation.tokenKind === 'developer';
 
     test.each<[string, Record<string, string>]>([
       ['without a token', {}],
@@ -232,17 +222,17 @@ describe.each(named(operations.filter(({ schemes }) => schemes.length > 0 && !sc
             ["a developer's token", () => token],
             ['an API token', async () => (await newApiToken(api, developer, SCOPES)).token],
           ] as [string, () => string | Promise<string>][])),
-      ...(operation.schemes.includes('AgentToken')
+      ...(operation.tokenKind === 'agent'
         ? []
         : ([["an agent's token", () => newAgentToken(api)]] as [string, () => Promise<string>][])),
-      ...(operation.schemes.includes('AdministratorToken')
+      ...(operation.tokenKind === 'administrator'
         ? ([
             ["the administrator's, cut short", () => ADMINISTRATOR.token.slice(0, -1)],
             ["the administrator's, and more", () => `${ADMINISTRATOR.token}0`],
             ["the administrator's, in capitals", () => ADMINISTRATOR.token.toUpperCase()],
           ] as [string, () => string][])
         : ([["the administrator's token", () => ADMINISTRATOR.token]] as [string, () => string][])),
-      ...(operation.schemes.includes('ResellerToken') || !hasResellers
+      ...(operation.tokenKind === 'reseller' || !hasResellers
         ? []
         : ([["a reseller's", () => resellerToken(owner, ['read', 'write'])]] as [
             string,
@@ -280,7 +270,7 @@ describe.each(named([...ofDevelopers, ...ofResellers]))('%s requires its scope',
     // The path is well-formed but does not exist, so an admitted request changes nothing.
     const path = examplePath(operation.path);
     let token: string;
-    if (operation.schemes.includes('DeveloperToken'))
+    if (operation.tokenKind === 'developer')
       token = (await newApiToken(api, await makerFor(operation), [scope])).token;
     else if (scope === 'read' || scope === 'write') token = await resellerToken(stranger, [scope]);
     else return;
@@ -304,9 +294,10 @@ describe.each(named([...ofDevelopers, ...ofResellers]))('%s requires its scope',
   test('and does not validate the body without it', async () => {
     if (demanded.length === 0 || !takesJson(operation)) return;
     const lacking = SCOPES.find((scope) => !demanded.includes(scope))!;
-    const token = operation.schemes.includes('DeveloperToken')
-      ? (await newApiToken(api, stranger.developer, [lacking])).token
-      : await resellerToken(stranger, [lacking]);
+    const token =
+      operation.tokenKind === 'developer'
+        ? (await newApiToken(api, stranger.developer, [lacking])).token
+        : await resellerToken(stranger, [lacking]);
     const response = await call(
       operation,
       { authorization: `Bearer ${token}` },

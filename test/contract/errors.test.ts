@@ -9,9 +9,12 @@ import {
   type ErrorCode,
 } from '../../src/foundation/errors/catalog.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
-import { responseValidators } from '../support/response-validators.ts';
+import { legacyValidator, responseValidators } from '../support/response-validators.ts';
 import { startTestService, startWithLostDatabase } from '../support/service.ts';
 import { operations } from './operations.ts';
+
+const { media_type: LEGACY, schema } = contract['x-legacy-error'];
+const isLegacyError = legacyValidator(schema);
 
 const service = await startTestService();
 const { api } = service;
@@ -21,10 +24,11 @@ const entries = Object.entries(catalog) as [ErrorCode, CatalogEntry][];
 /** Refusals before an operation or path is known. */
 const OF_THE_TRANSPORT = ['METHOD_NOT_ALLOWED', 'NOT_FOUND', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 
-/** The codes that the introduction of the contract lists for all operations. */
+/** The codes that the contract lists for all operations. */
 const general = [
-  ...contract.info.description
-    .split('Every operation can')[1]!
+  ...contract.tags
+    .find(({ name }) => name === 'Errors')!
+    .description.split('Every operation can')[1]!
     .split('Outside operations')[0]!
     .matchAll(/`([A-Z_]+)`/g),
 ].map(([, code]) => code!);
@@ -192,17 +196,25 @@ describe('the model', async () => {
     ['application/json;q=1, application/problem+json;q=0.1', 'problem'],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'problem'],
     ['application/json, application/*;q=0.001', 'problem'],
-    ['application/json', 'legacy'],
-    ['application/json; charset=utf-8', 'legacy'],
-    ['application/json, text/plain', 'legacy'],
-    ['text/html', 'legacy'],
-    ['text/*', 'legacy'],
-    ['application/xml', 'legacy'],
-    ['application/problem+json;q=0', 'legacy'],
-    ['application/problem+json;q=0, */*', 'legacy'],
-    ['application/json, */*;q=0', 'legacy'],
-    ['application/*;q=0, application/json', 'legacy'],
-    ['application/problem+xml', 'legacy'],
+    ['application/json', 'problem'],
+    ['application/json; charset=utf-8', 'problem'],
+    ['application/json, text/plain', 'problem'],
+    ['text/html', 'problem'],
+    ['text/csv', 'problem'],
+    ['application/octet-stream', 'problem'],
+    ['application/problem+json;q=0', 'problem'],
+    ['application/problem+json;q=0, */*', 'problem'],
+    ['application/json, */*;q=0', 'problem'],
+    [`${LEGACY};q=0, */*`, 'problem'],
+    [`${LEGACY};q=0`, 'problem'],
+    [`${LEGACY};q=0.1, application/problem+json`, 'problem'],
+    ['application/vnd.latchkey.legacy-error', 'problem'],
+    [LEGACY, 'legacy'],
+    ['Application/VND.Latchkey.Legacy-Error+JSON; charset=utf-8', 'legacy'],
+    [`application/json, ${LEGACY}`, 'legacy'],
+    [`*/*, ${LEGACY};q=0.9`, 'problem'],
+    [`*/*;q=0.8, ${LEGACY};q=0.9`, 'legacy'],
+    [`${LEGACY}, application/problem+json;q=0.9`, 'legacy'],
   ];
 
   test.each(accepts)('for Accept: %s is %s', async (accept, model) => {
@@ -213,7 +225,7 @@ describe('the model', async () => {
       };
       const response = await raw(method, path, headers, body);
       const where = `${method} ${path}`;
-      const mediaType = model === 'problem' ? 'application/problem+json' : 'application/json';
+      const mediaType = model === 'problem' ? 'application/problem+json' : LEGACY;
       expect(response.headers['content-type'], where).toBe(mediaType);
       const entry: CatalogEntry = catalog[code as ErrorCode];
       expect(response.status, where).toBe(entry.statuses[0]);
@@ -232,7 +244,8 @@ describe('the model', async () => {
       );
       expect(Object.hasOwn(response.body, 'errors'), where).toBe(code === 'VALIDATION_FAILED');
       if (!id) continue;
-      const validate = responseValidators[id]![response.status]![mediaType]!;
+      const range = responseValidators[id]![`${String(response.status)[0]}XX`]!;
+      const validate = model === 'problem' ? range[mediaType]! : isLegacyError;
       expect(validate(response.body) || validate.errors, where).toBe(true);
     }
   });
@@ -244,7 +257,7 @@ describe('the model', async () => {
 
   test("is legacy with status 'error' for errors of the service", async () => {
     const broken = await startWithLostDatabase(service.databaseUrl);
-    const response = await fetch(`${broken.baseUrl}/health`, { headers: { accept: 'application/json' } });
+    const response = await fetch(`${broken.baseUrl}/health`, { headers: { accept: LEGACY } });
     expect(await response.json()).toMatchObject({ status: 'error', error: 'HEALTH_CHECK_FAILED', code: 500 });
   });
 });

@@ -34,9 +34,10 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
   const path = (await locate(owner, operation.path)) + queryOf(operation);
   const body = await bodyFor(owner, operation);
   // A developer session would expire before the key.
-  const token = operation.schemes.includes('DeveloperToken')
-    ? (await newApiToken(api, owner.developer, EVERYTHING)).token
-    : await tokenFor(owner, operation);
+  const token =
+    operation.tokenKind === 'developer'
+      ? (await newApiToken(api, owner.developer, EVERYTHING)).token
+      : await tokenFor(owner, operation);
   return {
     owner,
     body,
@@ -143,14 +144,14 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
 
     test('distinguishes equal keys of different callers', async () => {
       // There is one administrator.
-      if (operation.schemes.includes('AdministratorToken')) return;
+      if (operation.tokenKind === 'administrator') return;
       const [mine, theirs] = [await requestOf(operation), await requestOf(operation)];
       const key = randomUUID();
       const first = await mine.send(key);
       const other = await theirs.send(key);
       expect(isReplayed(other)).toBe(false);
       expect(other.status).toBe(first.status);
-      if (!operation.schemes.includes('DeveloperToken')) return;
+      if (operation.tokenKind !== 'developer') return;
       // The same request of another developer does not get the response either.
       const stranger = await mine.send(key, { token: (await newDeveloper(api)).token });
       expect(isReplayed(stranger)).toBe(false);

@@ -1,4 +1,8 @@
-import contract from '../../generated/openapi.json' with { type: 'json' };
+import generated from '../../generated/openapi.json' with { type: 'json' };
+import { withErrorsByStatus } from '../../tools/errors-by-status.ts';
+import type { Contract } from '../../tools/generate/document.ts';
+
+const contract = withErrorsByStatus(generated as unknown as Contract);
 
 export interface ContractSchema {
   readonly $ref?: string;
@@ -33,8 +37,10 @@ export interface ContractOperation {
   readonly tag: string;
   /** Whether a token must be sent. */
   readonly bearer: boolean;
-  /** The security schemes whose tokens it accepts. */
-  readonly schemes: readonly string[];
+  /** The kind of bearer token that it accepts. */
+  readonly tokenKind: string | undefined;
+  /** Whether it accepts a payment instead of a token. */
+  readonly acceptsPayment: boolean;
   /** The scopes that a developer's or reseller's token needs. */
   readonly scopes: readonly string[];
   /** Whether it refuses delegated tokens. */
@@ -74,6 +80,8 @@ interface RawOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
+  readonly 'x-accepts-payment'?: boolean;
+  readonly 'x-bearer-token'?: string;
   readonly 'x-error-codes'?: readonly string[];
   readonly 'x-scopes'?: readonly string[];
   readonly 'x-not-delegated'?: boolean;
@@ -124,7 +132,8 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
           tag: operation.tags[0]!,
           bearer:
             operation.security.length > 0 && operation.security.every((way) => Object.keys(way).length > 0),
-          schemes: operation.security.flatMap((way) => Object.keys(way)),
+          tokenKind: operation['x-bearer-token'],
+          acceptsPayment: operation['x-accepts-payment'] === true,
           scopes: operation['x-scopes'] ?? [],
           notDelegated: operation['x-not-delegated'] === true,
           takesKey: parameters.some(({ name }) => name.toLowerCase() === 'idempotency-key'),

@@ -122,15 +122,15 @@ function absentOf(path: string, name: string): string {
 /** A token of the owner with every scope for an operation, or undefined if it needs none. */
 export async function tokenFor(
   owner: Owner,
-  { bearer, schemes }: ContractOperation,
+  { bearer, tokenKind }: ContractOperation,
 ): Promise<string | undefined> {
   if (!bearer) return undefined;
-  if (schemes.includes('DeveloperToken')) return owner.developer.token;
-  if (schemes.includes('SessionToken')) return sessionToken(owner);
-  if (schemes.includes('ResellerToken')) return resellerToken(owner, ['read', 'write']);
-  if (schemes.includes('AgentToken')) return newAgentToken(owner.api);
-  if (schemes.includes('AdministratorToken')) return ADMINISTRATOR.token;
-  throw new Error(`no token for ${schemes.join(', ')}: add it to test/contract/parameters.ts`);
+  if (tokenKind === 'developer') return owner.developer.token;
+  if (tokenKind === 'session') return sessionToken(owner);
+  if (tokenKind === 'reseller') return resellerToken(owner, ['read', 'write']);
+  if (tokenKind === 'agent') return newAgentToken(owner.api);
+  if (tokenKind === 'administrator') return ADMINISTRATOR.token;
+  throw new Error(`no token for ${tokenKind}: add it to test/contract/parameters.ts`);
 }
 
 /** A session token of a user of the owner's application. */

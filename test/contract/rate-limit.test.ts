@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LEGACY_ERROR_JSON } from '../../src/http/transport/problem.ts';
 import type { ApiResponse } from '../support/api.ts';
 import {
   newApp,
@@ -99,7 +100,7 @@ describe.each(limitedOperations.map((operation) => [operation.operationId, opera
         expect(limitsOf(refused)).toEqual(['3', '0', '30', '3;w=60']);
         expect(refused.headers.get('retry-after')).toBe('30');
       }
-      const legacy = await send(path, address, undefined, { accept: 'application/json' });
+      const legacy = await send(path, address, undefined, { accept: LEGACY_ERROR_JSON });
       expect(legacy.status).toBe(429);
       expect(legacy.body).toMatchObject({ status: 'fail', error: 'TOO_MANY_REQUESTS', code: 429 });
       expect(legacy.headers.get('retry-after')).toBe('30');

@@ -50,11 +50,15 @@ function membersOf(schema: Schema | undefined, place = ''): { place: string; mar
   ];
 }
 
-/** The places of a schema that accept members with any name. */
+const hasMembers = ({ properties, allOf }: Schema) => properties !== undefined || allOf !== undefined;
+
+/** The places of a schema that are for members with any name. */
 function openPlaces(schema: Schema | undefined, place = ''): string[] {
   if (!schema) return [];
   return [
-    ...(schema.additionalProperties ? [place] : []),
+    ...(schema.additionalProperties && !(schema.additionalProperties === true && hasMembers(schema))
+      ? [place]
+      : []),
     ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
       openPlaces(property, `${place}/${name}`),
     ),

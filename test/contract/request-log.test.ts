@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { LEGACY_ERROR_JSON } from '../../src/http/transport/problem.ts';
 import { sendRaw } from '../security/support/raw.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
@@ -91,7 +92,7 @@ describe('at level info', async () => {
   });
 
   test('also for legacy clients and for requests without an operation', async () => {
-    const legacy = await api.post('/api/v1/client/init', {}, { headers: { accept: 'application/json' } });
+    const legacy = await api.post('/api/v1/client/init', {}, { headers: { accept: LEGACY_ERROR_JSON } });
     expect(await lineOf(service, legacy.headers)).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
     const method = await api.call('PUT', '/health');
     expect(await lineOf(service, method.headers)).toMatchObject({

@@ -70,9 +70,9 @@ const MEANINGS: Readonly<Record<string, readonly [Meaning, Body]>> = {
 
 /** Operations for an application or a session, by the contract. */
 const ofPrograms = operations.filter(
-  ({ schemes, requestBody, tag }) =>
+  ({ tokenKind, requestBody, tag }) =>
     (tag === 'Client' || tag === 'Sandbox') &&
-    (schemes.includes('SessionToken') || 'app_id' in propertiesOf(requestBody)),
+    (tokenKind === 'session' || 'app_id' in propertiesOf(requestBody)),
 );
 
 function propertiesOf(requestBody: ContractOperation['requestBody']): object {

@@ -49,7 +49,7 @@ describe('a failed call explains what to do', () => {
       'a member that is missing',
       'generate_licenses',
       { app_id, amount: 1 },
-      ['duration_days is required', 'tier is required'],
+      ['tier is required', 'duration_days is required'],
     ],
     [
       'unknown arguments',

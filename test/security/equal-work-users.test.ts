@@ -43,7 +43,7 @@ test('an imported user causes the same work as others once their hash is replace
   const hash = await bcrypt.hash(password, 4);
   const lines = JSON.stringify({ username: 'moved', password_hash: hash });
   const headers = { 'content-type': 'application/x-ndjson' };
-  expect((await callUsers(api, app, 'POST', '/import', lines, headers)).status).toBe(201);
+  expect((await callUsers(api, app, 'POST', '/import/ndjson', lines, headers)).status).toBe(201);
   const wrong = (username: string) => workOf(() => reset(username, 'a wrong password'));
   // Before that, only the responses are equal: bcrypt takes a different time than Argon2.
   expect((await wrong('moved')).response).toEqual((await wrong('missing')).response);

@@ -3,7 +3,7 @@ import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import { expect } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { catalog, type CatalogEntry } from '../../src/foundation/errors/catalog.ts';
-import { responseHeaders, responseValidators } from './response-validators.ts';
+import { legacyValidator, responseHeaders, responseValidators } from './response-validators.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -17,11 +17,16 @@ export interface Exchange {
 interface ContractOperation {
   readonly operationId: string;
   readonly 'x-error-codes'?: readonly string[];
+  /** Media types of requests that the contract does not declare, with the status of their success. */
+  readonly 'x-also-accepts'?: Readonly<Record<string, string>>;
 }
 
 const prismOperations = new Map(
   (await getHttpOperationsFromSpec(structuredClone(contract))).map((each) => [each.iid, each]),
 );
+
+const { media_type: LEGACY, schema: legacySchema } = contract['x-legacy-error'];
+const isLegacyError = legacyValidator(legacySchema);
 
 /** What a response must not reveal. */
 const LEAK = /\bat .*\.ts:\d|select |insert |node_modules/i;
@@ -71,12 +76,20 @@ export function expectContract(exchange: Exchange): void {
   if (exchange.status >= 400) expectProblem(exchange, body, mediaType, operation, where);
   if (!operation) return;
 
-  const declared = responseValidators[operation.operationId]?.[exchange.status];
   const resource = prismOperations.get(operation.operationId)!;
-  const response = resource.responses.find(({ code }) => code === String(exchange.status));
-  if (!declared || !response) expect.fail(`undeclared status: ${where}`);
+  const validators = responseValidators[operation.operationId]!;
+  const status = statusOf(exchange.status, Object.keys(validators));
+  const declared = validators[status];
+  const response = resource.responses.find(({ code }) => code === status);
+  if (!declared || !response) {
+    const others = Object.values(operation['x-also-accepts'] ?? {});
+    check(others.includes(status) && body === undefined, `undeclared status: ${where}`);
+    return;
+  }
   const { contents = [] } = response;
-  if (exchange.method !== 'HEAD' && contents.length > 0) {
+  if (mediaType === LEGACY) {
+    check(isLegacyError(body), `${JSON.stringify(isLegacyError.errors)}: ${where}`);
+  } else if (exchange.method !== 'HEAD' && contents.length > 0) {
     check(
       contents.some((content) => content.mediaType === mediaType),
       `undeclared media type: ${where}`,
@@ -84,20 +97,25 @@ export function expectContract(exchange: Exchange): void {
     const validate = declared[mediaType];
     if (validate) check(validate(body), `${JSON.stringify(validate.errors)}: ${where}`);
   }
-  for (const [name, required] of Object.entries(
-    responseHeaders[operation.operationId]?.[exchange.status] ?? {},
-  )) {
+  for (const [name, required] of Object.entries(responseHeaders[operation.operationId]?.[status] ?? {})) {
     check(!required || exchange.headers.has(name), `header ${name}: ${where}`);
   }
 
-  if (!mediaType.endsWith('json')) return;
+  if (!mediaType.endsWith('json') || mediaType === LEGACY) return;
   // Prism accepts application/json for application/problem+json, so it gets the content of the exact type only.
   const exact = { ...response, contents: contents.filter((content) => content.mediaType === mediaType) };
+  if (status.endsWith('XX')) exact.code = String(exchange.status);
   const violations = validateOutput({
     resource: { ...resource, responses: [exact] },
     element: { statusCode: exchange.status, headers: Object.fromEntries(exchange.headers), body },
   });
   if ('left' in violations) expect(violations.left, `Prism: ${where}`).toEqual([]);
+}
+
+/** The status of a response as the contract declares it: errors are `4XX` or `5XX`, unless their status is declared. */
+function statusOf(status: number, declared: readonly string[]): string {
+  if (status < 400 || declared.includes(String(status))) return String(status);
+  return `${Math.floor(status / 100)}XX`;
 }
 
 /** A parsed body: JSON, or else text. */
@@ -115,7 +133,10 @@ function expectProblem(
   where: string,
 ): void {
   const problem = mediaType === 'application/problem+json';
-  check(problem || mediaType === 'application/json', `media type of an error: ${where}`);
+  check(problem || mediaType === LEGACY, `media type of an error: ${where}`);
+  if (exchange.status === 429 || exchange.status === 503) {
+    check(/^[1-9]\d*$/.test(exchange.headers.get('retry-after') ?? ''), `Retry-After: ${where}`);
+  }
   const {
     code,
     error,

@@ -44,7 +44,7 @@ const CASES: readonly (readonly [what: string, rules: string[], plant: (contract
   [
     'a body without an example',
     ['rule/media-type-example'],
-    ({ components }) => delete components.responses.Problem.content['application/json'].example,
+    ({ components }) => delete components.responses.Problem.content['application/problem+json'].example,
   ],
   [
     'an example that is elsewhere',
@@ -52,9 +52,30 @@ const CASES: readonly (readonly [what: string, rules: string[], plant: (contract
     ({ components }) => (components.examples.Key = { externalValue: 'https://latchkey.dev/key.json' }),
   ],
   [
-    'an error in one media type only',
-    ['operation-4xx-problem-details-rfc7807', 'rule/error-media-types'],
-    ({ components }) => delete components.responses.Problem.content['application/problem+json'],
+    'errors in another media type',
+    ['rule/error-media-type'],
+    ({ components }) => {
+      const { content } = components.responses.Problem;
+      content['application/json'] = content['application/problem+json'];
+    },
+  ],
+  [
+    'errors by their status',
+    ['rule/errors-by-range', 'rule/server-errors-by-range'],
+    ({ paths }) => {
+      const { responses } = paths['/keys/{key_id}'].get;
+      responses['404'] = responses['4XX'];
+      responses['503'] = responses['5XX'];
+    },
+  ],
+  [
+    'errors as the default',
+    ['operation-4xx-response', 'rule/errors-by-range', 'rule/server-errors-by-range'],
+    ({ paths }) => {
+      const { responses } = paths['/keys/{key_id}'].get;
+      responses.default = responses['4XX'];
+      delete responses['4XX'];
+    },
   ],
 ];
 

@@ -175,7 +175,7 @@ describe('content other than JSON', () => {
 describe('response validators', () => {
   test('exist for every JSON media type, including problems', async () => {
     const { responseValidators } = checksOf(SAMPLE);
-    const problem = responseValidators['getKey']![404]!['application/problem+json']!;
+    const problem = responseValidators['getKey']!['4XX']!['application/problem+json']!;
     expect(faultsOf(problem, { type: 'no uri', title: 'No', status: 200 })).toEqual([
       '/status minimum',
       '/type format',
@@ -186,14 +186,17 @@ describe('response validators', () => {
       '/children/1 required',
       '/children/1/owner format',
     ]);
+    expect(faultsOf(key, { ...child, children: [{ ...child, added: 1 }] })).toEqual([
+      '/children/0 additionalProperties',
+    ]);
   });
 
   test('distinguish declared statuses from others, and share functions', async () => {
     const { responseValidators, responseHeaders } = checksOf(SAMPLE);
     expect(responseValidators['putKey']![204]).toEqual({});
     expect(responseValidators['putKey']![500]).toBeUndefined();
-    expect(responseValidators['putKey']![400]!['application/json']!).toBe(
-      responseValidators['getKey']![404]!['application/problem+json']!,
+    expect(responseValidators['putKey']!['5XX']!['application/problem+json']!).toBe(
+      responseValidators['getKey']!['4XX']!['application/problem+json']!,
     );
     expect(responseHeaders['getKey']![200]).toEqual({ etag: true });
   });

@@ -25,11 +25,11 @@ test('finds a misspelled mark anywhere', () => {
   const unknown = found((contract) => {
     licenses(contract).post['x-mpc-tool'] = {};
     contract.components.schemas.License.properties['x-named'] = { type: 'string', 'x-redcat': true };
-    contract.components.parameters.Limit['x-unknown'] = true;
+    contract.components.parameters.LimitParameter['x-unknown'] = true;
   });
   expect(unknown).toEqual([
     '#/paths/~1api~1v2~1dev~1apps~1{app_id}~1licenses/post/x-mpc-tool: is unknown',
-    '#/components/parameters/Limit/x-unknown: is unknown',
+    '#/components/parameters/LimitParameter/x-unknown: is unknown',
     '#/components/schemas/License/properties/x-named/x-redcat: is unknown',
   ]);
 });
@@ -94,7 +94,7 @@ test.each<[string, (contract: Json) => void, string]>([
   [
     'a header that must be there',
     (contract) =>
-      licenses(contract).post.parameters.push({ $ref: '#/components/parameters/RequestTimestamp' }),
+      licenses(contract).post.parameters.push({ $ref: '#/components/parameters/RequestTimestampParameter' }),
     'it requires the header x-timestamp',
   ],
   [

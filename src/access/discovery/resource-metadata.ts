@@ -1,7 +1,7 @@
 import { operationsOf, type MarkedOperation, type Sources } from './sources.ts';
 
-/** The security schemes that accept tokens of the authorization server. */
-const DELEGABLE = ['DeveloperToken', 'AgentToken'];
+/** The kinds of bearer tokens that the authorization server issues. */
+const DELEGABLE = ['developer', 'agent'];
 /** Required for every tool, in addition to the scopes of its operation. */
 const MCP_SCOPE = 'agent:execute';
 
@@ -11,7 +11,7 @@ const MCP_SCOPE = 'agent:execute';
  */
 export async function apiResource(sources: Sources, resource: string): Promise<object> {
   const wanted = operationsOf(sources.contract())
-    .filter(({ security = [] }) => security.some((scheme) => DELEGABLE.some((name) => name in scheme)))
+    .filter(({ 'x-bearer-token': kind }) => kind !== undefined && DELEGABLE.includes(kind))
     .flatMap(scopesOf);
   return metadata(sources, { resource, name: 'Latchkey', wanted });
 }

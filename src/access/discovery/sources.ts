@@ -9,7 +9,7 @@ export interface ContractDocument {
 /** An operation of the contract with the extensions that discovery reads. */
 export interface MarkedOperation {
   readonly operationId: string;
-  readonly security?: readonly Readonly<Record<string, unknown>>[];
+  readonly 'x-bearer-token'?: string;
   readonly 'x-scopes'?: readonly string[];
   readonly 'x-mcp-tool'?: object;
 }

@@ -559,7 +559,7 @@ export const catalog = {
     statuses: [415],
     title: 'Unsupported media type',
     detail: 'The Content-Type must be application/json.',
-    hint: 'Send UTF-8 JSON with Content-Type: application/json and without Content-Encoding.',
+    hint: 'Send the body with a Content-Type of this operation, in UTF-8, and without Content-Encoding.',
   },
   RANGE_NOT_SATISFIABLE: {
     statuses: [416],

@@ -33,6 +33,7 @@ const SERIALIZED_AT_ONCE = 65_536;
 export interface RecordedResponse {
   readonly status: number;
   readonly mediaType: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly text: string;
 }
 

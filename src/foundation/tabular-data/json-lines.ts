@@ -17,13 +17,13 @@ export async function* jsonLinesOf(parts: AsyncIterable<readonly object[]>): Asy
  * Reads flat JSON objects, one per line. Blank lines are skipped. Reading stops at too many of them, and at a
  * line that is too long.
  * @param columns the members that an object may have
- * @param numbers the members that may be numbers instead of text
+ * @param scalars the members that may be numbers or booleans instead of text
  * @throws errors of the text itself
  */
 export async function* readJsonLines<Column extends string>(
   text: AsyncIterable<string>,
   columns: Readonly<Record<Column, boolean>>,
-  numbers: readonly Column[],
+  scalars: readonly Column[],
 ): AsyncGenerator<Line<Column> | UnreadableLine> {
   let line = 0;
   let blank = 0;
@@ -33,7 +33,7 @@ export async function* readJsonLines<Column extends string>(
       line += 1;
       await yieldIfDue();
       if (written.length > LONGEST_LINE) return yield { line, fault: 'is too long' };
-      if (written.trim() !== '') yield { line, ...readObject(written, columns, numbers) };
+      if (written.trim() !== '') yield { line, ...readObject(written, columns, scalars) };
       else if ((blank += 1) > MOST_BLANK_LINES) return yield { line, fault: TOO_MANY_BLANK_LINES };
     }
   }
@@ -42,7 +42,7 @@ export async function* readJsonLines<Column extends string>(
 function readObject<Column extends string>(
   written: string,
   columns: Readonly<Record<Column, boolean>>,
-  numbers: readonly string[],
+  scalars: readonly string[],
 ): Pick<Line<Column>, 'cells'> | Pick<UnreadableLine, 'fault'> {
   const members = parseObject(written);
   if (!members) return { fault: 'must be one flat JSON object in which no member appears twice' };
@@ -50,7 +50,9 @@ function readObject<Column extends string>(
     return { fault: `must only have the members ${Object.keys(columns).join(', ')}` };
   }
   const isCell = (name: string, value: unknown) =>
-    value === null || typeof value === 'string' || (numbers.includes(name) && typeof value === 'number');
+    value === null ||
+    typeof value === 'string' ||
+    (scalars.includes(name) && (typeof value === 'number' || typeof value === 'boolean'));
   const odd = Object.keys(members).filter((name) => !isCell(name, members[name]));
   if (odd.length > 0) return { fault: `must have text or null for ${odd.join(', ')}` };
   const cells = Object.entries(members).map(([name, value]) => [name, String(value ?? '')] as const);

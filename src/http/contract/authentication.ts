@@ -4,12 +4,11 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Services } from '../../services.ts';
 import { bearerToken } from '../transport/bearer.ts';
 import type { Exchange, Resource } from './exchange.ts';
-import { paymentCredential } from './payment-credential.ts';
 import type { ContractRequest } from './table-router.ts';
 
 type Found = Pick<
   HandlerRequest<'getHealth'>,
-  'actor' | 'scopes' | 'resellerId' | 'session' | 'isStillAllowed' | 'agent' | 'payment'
+  'actor' | 'scopes' | 'resellerId' | 'session' | 'isStillAllowed' | 'agent'
 >;
 
 /** The identity behind a request's bearer token, as handlers get it. */
@@ -17,10 +16,13 @@ export type Identity = Partial<Omit<Found, 'scopes'>> & { readonly scopes?: read
 
 type Bearer = Awaited<ReturnType<Services['bearerTokens']['authenticate']>>;
 
+/** The kind of bearer token that an operation requires, in its extension `x-bearer-token`. */
+type BearerKind = 'developer' | 'reseller' | 'administrator' | 'agent' | 'session';
+
 /**
- * The security schemes of the contract. Each returns the identity behind its token, or nothing for a token of another
- * kind. It refuses a token without a scope of the operation's `x-scopes`, and a delegated token where `x-not-delegated`
- * is set.
+ * The security scheme of the contract. It returns the identity behind a bearer token, or nothing for a token of another
+ * kind than the operation's. It refuses a token without a scope of the operation's `x-scopes`, and a delegated token
+ * where `x-not-delegated` is set.
  * @param now the current time
  */
 export function createAuthentication(services: Services, now: () => Date) {
@@ -66,7 +68,7 @@ export function createAuthentication(services: Services, now: () => Date) {
 
   const scheme =
     (identify: (token: string, origin: Origin) => Promise<Identity | undefined>) =>
-    async (context: Context, _request: unknown, { resource = 'api' }: Exchange) => {
+    async (context: Context, { resource = 'api' }: Exchange): Promise<Identity | undefined> => {
       const { headers, client } = context.request as unknown as ContractRequest;
       const token = bearerToken(headers['authorization']);
       const origin = { address: client.address, resource };
@@ -79,32 +81,30 @@ export function createAuthentication(services: Services, now: () => Date) {
       return { ...identity, isStillAllowed };
     };
 
-  return {
-    DeveloperToken: scheme(developerOf),
-    ResellerToken: scheme(resellerOf),
-    AdministratorToken: scheme(administratorOf),
-    AgentToken: scheme(agentOf),
-    SessionToken: async (context: Context): Promise<Identity | undefined> => {
+  const identities: Record<
+    BearerKind,
+    (context: Context, exchange: Exchange) => Promise<Identity | undefined>
+  > = {
+    developer: scheme(developerOf),
+    reseller: scheme(resellerOf),
+    administrator: scheme(administratorOf),
+    agent: scheme(agentOf),
+    session: async (context) => {
       const { headers, client } = context.request as unknown as ContractRequest;
       const token = bearerToken(headers['authorization']);
       return token === undefined ? undefined : { session: await sessions.identify(token, client) };
     },
-    // Only the operation can check the credential and request another payment.
-    Payment: async (
-      context: Context,
-      _request: unknown,
-      { request }: Exchange,
-    ): Promise<Identity | undefined> => {
-      // A HEAD request would charge the client without returning the body.
-      if (request.method === 'HEAD') return undefined;
-      const { headers } = context.request as unknown as ContractRequest;
-      const payment = paymentCredential(headers['authorization']);
-      return payment && { payment };
-    },
+  };
+  return {
+    BearerToken: async (context: Context, _request: unknown, exchange: Exchange) =>
+      identities[(exchange.operation as Operation & { 'x-bearer-token': BearerKind })['x-bearer-token']](
+        context,
+        exchange,
+      ),
   };
 }
 
-/** The identity that the security schemes found for a request. */
+/** The identity that the security scheme found for a request. */
 export function identityOf({ security }: Context): Identity {
   return Object.assign(
     {},
@@ -113,7 +113,7 @@ export function identityOf({ security }: Context): Identity {
 }
 
 /**
- * The error of a security scheme. openapi-backend treats every error as wrong credentials, even a lost database
+ * The error of the security scheme. openapi-backend treats every error as wrong credentials, even a lost database
  * connection.
  */
 export function faultOf(context: Context): unknown {

@@ -4,8 +4,11 @@ import { BODY_LIMIT } from '../transport/request-body.ts';
 /** For a body that is not JSON. */
 const UPLOAD_LIMIT = 32 * 1024 * 1024;
 
-/** The extensions of an operation with its own limit. */
+/** The extensions of an operation about its body. */
 interface Marks {
+  /** Media types that generated clients do not use, with the status of their success. */
+  readonly 'x-also-accepts'?: Readonly<Record<string, string>>;
+  /** Its own limit. */
   'x-max-bytes'?: number;
   /** The setting that changes the limit. */
   readonly 'x-max-bytes-setting'?: string;
@@ -40,7 +43,8 @@ export function bodyLimitOf(operation: Operation | undefined): number {
 }
 
 /** The media types of the bodies that an operation accepts; empty for an operation without a body. */
-export function mediaTypesOfBody({ requestBody }: Operation): readonly string[] {
-  const { content = {} } = (requestBody ?? {}) as { readonly content?: object };
-  return Object.keys(content);
+export function mediaTypesOfBody(operation: Operation): readonly string[] {
+  const { content = {} } = (operation.requestBody ?? {}) as { readonly content?: object };
+  const { 'x-also-accepts': others = {} } = operation as Marks;
+  return [...Object.keys(content), ...Object.keys(others)];
 }

@@ -1,6 +1,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { OpenAPIValidator, type Document, type Operation, type Request } from 'openapi-backend';
+import { choiceErrors, hasChoices, type MarkedSchema } from './exactly-one.ts';
+import { requestSchema } from './redaction.ts';
 import type { ContractRequest, TableRouter } from './table-router.ts';
+
+/** More than a problem lists. */
+const MOST_CHOICE_ERRORS = 101;
 
 type ValidationResult = ReturnType<OpenAPIValidator['validateRequest']>;
 
@@ -8,6 +13,8 @@ type ValidationResult = ReturnType<OpenAPIValidator['validateRequest']>;
 export class ContractValidator extends OpenAPIValidator {
   readonly #router: TableRouter;
   readonly #validators: Readonly<Record<string, readonly ValidateFunction[]>>;
+  /** The request schemas with `x-exactly-one-of`, by operationId. */
+  readonly #choices: ReadonlyMap<string, MarkedSchema>;
 
   constructor(
     definition: Document,
@@ -17,6 +24,12 @@ export class ContractValidator extends OpenAPIValidator {
     super({ definition, router, lazyCompileValidators: true });
     this.#router = router;
     this.#validators = validators;
+    this.#choices = new Map(
+      router.getOperations().flatMap((operation) => {
+        const schema: MarkedSchema | undefined = requestSchema(operation);
+        return schema && hasChoices(schema) ? [[operation.operationId!, schema]] : [];
+      }),
+    );
   }
 
   /**
@@ -30,6 +43,8 @@ export class ContractValidator extends OpenAPIValidator {
     let errors: ErrorObject[] = this.#validators[operation.operationId!]!.flatMap((validate) =>
       validate(parts) ? [] : validate.errors!,
     );
+    const schema = this.#choices.get(operation.operationId!);
+    if (schema) errors.push(...choiceErrors(schema, requestBody, '/requestBody').take(MOST_CHOICE_ERRORS));
     // A body that is not JSON is a stream, which the schema of the JSON alternative does not cover.
     if ((request as ContractRequest).upload) errors = errors.filter((error) => !isMissingBody(error));
     return { valid: errors.length === 0, errors: errors.length === 0 ? null : errors };

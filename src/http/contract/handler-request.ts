@@ -4,7 +4,7 @@ import type { HandlerRequest, OperationId } from '../../../handlers/handler.ts';
 import { mediaTypeOf } from '../transport/request-body.ts';
 import { identityOf } from './authentication.ts';
 import type { Exchange } from './exchange.ts';
-import { negotiate } from './media-type.ts';
+import { paymentCredential } from './payment-credential.ts';
 import { parseQuery } from './query.ts';
 import type { ContractRequest } from './table-router.ts';
 
@@ -28,6 +28,7 @@ export function toHandlerRequest(
   const { request } = context as unknown as { readonly request: ContractRequest };
   return {
     ...identityOf(context),
+    payment: acceptsPayment(operation, raw) ? paymentCredential(raw.headers.authorization) : undefined,
     body: request.requestBody,
     rawBody: bytes,
     allHeaders: raw.headers,
@@ -37,11 +38,16 @@ export function toHandlerRequest(
     path: context.request.params,
     query: context.request.query,
     headers: request.headers,
-    mediaType: negotiate(operation, raw.headers.accept),
     client: request.client,
     signer: request.signer,
     signable: request.signable,
   } as unknown as HandlerRequest<OperationId>;
+}
+
+/** A HEAD request would charge the client without returning the body. */
+function acceptsPayment(operation: Operation, { method }: IncomingMessage): boolean {
+  const mark = (operation as { readonly 'x-accepts-payment'?: boolean })['x-accepts-payment'];
+  return mark === true && method !== 'HEAD';
 }
 
 function ignoresQuery(operation: Operation): boolean {

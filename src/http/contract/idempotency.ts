@@ -27,8 +27,9 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
     const scopes = [...(identity.scopes ?? [])].sort().join(' ');
     const sameRequest = [request.method!, path, search, request.headers.accept ?? '', bytes, scopes];
     const recorded = async () => {
-      const { status, mediaType = '', body, text, stream } = await work();
-      return { status, mediaType, text: stream ? await collect(stream) : (text ?? JSON.stringify(body)) };
+      const { status, mediaType = '', headers = {}, body, text, stream } = await work();
+      const written = stream ? await collect(stream) : (text ?? JSON.stringify(body));
+      return { status, mediaType, headers, text: written };
     };
     const { response, replayed } = await idempotency.once(
       owner,
@@ -37,7 +38,8 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
       recorded,
       assertStillValid,
     );
-    return { ...response, ...(replayed && { headers: { 'Idempotency-Replayed': 'true' } }) };
+    if (!replayed) return response;
+    return { ...response, headers: { ...response.headers, 'Idempotency-Replayed': 'true' } };
   };
 
   /** The owner of the key: only the same credentials can repeat the request, and only while they are valid. */

@@ -18,20 +18,21 @@ export function parseQuery(search: string): TextQuery {
 /** A number as JSON writes an integer. Other notations (`0x10`, `1e400`, ` 7`) stay text, which validation refuses. */
 const INTEGER = /^(0|-?[1-9]\d{0,14})$/;
 
-/** The query with its integer parameters as numbers. */
-export function withIntegers(
+/** The query with its integer and boolean parameters as such. */
+export function withScalars(
   query: TextQuery,
   operation: Operation,
-): Record<string, string | number | string[]> {
+): Record<string, string | number | boolean | string[]> {
   const { parameters = [] } = operation;
   if (parameters.length === 0) return query;
-  const read: Record<string, string | number | string[]> = { ...query };
+  const read: Record<string, string | number | boolean | string[]> = { ...query };
   for (const parameter of parameters) {
     if (!('schema' in parameter) || parameter.in !== 'query') continue;
     const { name, schema } = parameter as { name: string; schema: { type?: string } };
     const value = query[name];
     if (schema.type === 'integer' && typeof value === 'string' && INTEGER.test(value))
       read[name] = Number(value);
+    if (schema.type === 'boolean' && (value === 'true' || value === 'false')) read[name] = value === 'true';
   }
   return read;
 }

@@ -2,7 +2,7 @@ import { OpenAPIRouter } from 'openapi-backend';
 import type { Document, Operation, ParsedRequest, Request } from 'openapi-backend';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
-import { withIntegers, type TextQuery } from './query.ts';
+import { withScalars, type TextQuery } from './query.ts';
 
 /** An already parsed request in the form that openapi-backend expects. */
 export interface ContractRequest extends Request {
@@ -78,7 +78,7 @@ export class TableRouter extends OpenAPIRouter {
     const parsed = request as ContractRequest & ParsedRequest;
     if (operation && parsed.params === undefined) {
       parsed.params = pathParameters(operation.path, parsed.path);
-      parsed.query = withIntegers(parsed.query, operation) as ParsedRequest['query'];
+      parsed.query = withScalars(parsed.query, operation) as ParsedRequest['query'];
     }
     return parsed;
   }

@@ -6,6 +6,8 @@ import { DeadlineExceededError } from '../../platform/request-scope.ts';
 import type { HttpResponse } from './response.ts';
 
 export const PROBLEM_JSON = 'application/problem+json';
+/** The legacy error model, for clients that request it by name. */
+export const LEGACY_ERROR_JSON = 'application/vnd.latchkey.legacy-error+json';
 
 /** What an error response contains besides the error. */
 export interface ProblemContext {
@@ -41,7 +43,7 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /**
- * The response to an error: problem details (RFC 9457), or the legacy model for a client whose Accept excludes them.
+ * The response to an error: problem details (RFC 9457), or the legacy model for a client that requests it by name.
  */
 export function problemResponse(error: ApiError, context: ProblemContext): HttpResponse {
   const entry: CatalogEntry = catalog[error.code];
@@ -60,7 +62,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
   if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
   if (error.code === 'RANGE_NOT_SATISFIABLE') headers['Content-Range'] = `bytes */${error.members?.['size']}`;
 
-  if (acceptsProblem(context.accept)) {
+  if (!prefersLegacy(context.accept)) {
     const body = {
       type,
       title: entry.title,
@@ -82,7 +84,7 @@ export function problemResponse(error: ApiError, context: ProblemContext): HttpR
     type,
   };
   // The model's own members replace protocol members of the same name, such as `error`.
-  return { status: error.status, mediaType: 'application/json', body: { ...trace, ...body }, headers };
+  return { status: error.status, mediaType: LEGACY_ERROR_JSON, body: { ...trace, ...body }, headers };
 }
 
 /** The challenge of every 401, and of a token without the required scope (RFC 6750, section 3). */
@@ -109,9 +111,14 @@ function bearer(parameters: Readonly<Record<string, string>>): string {
     .join(', ')}`;
 }
 
-function acceptsProblem(accept: string | undefined): boolean {
-  if (accept === undefined) return true;
-  // Parameters such as a charset do not make problem+json another type; q is the weight.
+/** A wildcard never selects the legacy model. */
+function prefersLegacy(accept = ''): boolean {
+  if (!accept.toLowerCase().includes(LEGACY_ERROR_JSON)) return false;
+  // Parameters such as a charset do not make it another type; q is the weight.
   const types = accept.replace(/;(?!\s*q=)[^,;]*/gi, '');
-  return new Negotiator({ headers: { accept: types } }).mediaTypes([PROBLEM_JSON]).length > 0;
+  const [first] = new Negotiator({ headers: { accept: types } }).mediaTypes([
+    PROBLEM_JSON,
+    LEGACY_ERROR_JSON,
+  ]);
+  return first === LEGACY_ERROR_JSON;
 }

@@ -93,7 +93,9 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
 export function assertMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
   const { 'content-type': contentType = '', 'content-encoding': contentEncoding } = request.headers;
   const { type, parameters } = parse(contentType);
-  if (!mediaTypes.includes(type)) throw unsupported(`The Content-Type must be ${mediaTypes.join(' or ')}.`);
+  // A body without a type is a sequence of bytes (RFC 9110, section 8.3).
+  const isAccepted = mediaTypes.includes(contentType === '' ? 'application/octet-stream' : type);
+  if (!isAccepted) throw unsupported(`The Content-Type must be ${mediaTypes.join(' or ')}.`);
   const { charset = 'utf-8' } = parameters;
   if (charset.toLowerCase() !== 'utf-8') throw unsupported('The charset must be utf-8.');
   const quotes = contentType.split('"').length - 1;

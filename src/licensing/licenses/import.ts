@@ -8,17 +8,15 @@ import type { Events } from '../../foundation/events/events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { LineFaults, readCsv, textOf } from '../../foundation/tabular-data/tabular-data.ts';
 import { canonicalLicenseKey } from './license-key.ts';
-import { readImportedLicense, type ImportedLicense } from './imported-license.ts';
+import { COLUMNS, readImportedLicense, type ImportedLicense } from './imported-license.ts';
 import { SLICE, type KeySafe } from './license.ts';
 import { insertImported } from './license-store.ts';
 
 const MOST_LINES = 100_000;
-/** The columns of the table, and whether they are required. */
-const COLUMNS = { key: true, tier: true, duration_days: true, note: false, redeem_by: false, status: false };
 
 export interface LicenseImport {
   /**
-   * Imports a table of keys of another system, all or none.
+   * Imports a table of keys of another system, or of an export, all or none.
    * @param upload CSV in UTF-8, at most 100,000 lines
    * @returns how many
    * @throws ApiError APPLICATION_NOT_FOUND, TOO_MANY_REQUESTS, and what the upload throws; MALFORMED_REQUEST for
@@ -71,10 +69,12 @@ export function createLicenseImport({
         note: terms.note,
         redeem_by: terms.redeemBy,
         status: terms.status,
+        redeemed_at: terms.redeemedAt,
+        ban_reason: terms.banReason,
       }));
       const inserted = await insertImported(trx, appId, createdAt, rows);
       rows.forEach(({ license_id }, index) => {
-        if (!inserted.has(license_id)) faults.add(slice[index]!.line, 'key exists already');
+        if (!inserted.has(license_id)) faults.add(slice[index]!.line, 'license_key exists already');
       });
       imported += inserted.size;
       slice = [];
@@ -89,7 +89,7 @@ export function createLicenseImport({
         break;
       }
       if (faults.cutShort()) break;
-      const license = 'fault' in each ? [each.fault] : readImportedLicense(each.cells, tiers);
+      const license = 'fault' in each ? [each.fault] : readImportedLicense(each.cells, tiers, createdAt);
       if (Array.isArray(license)) {
         for (const detail of license) faults.add(line, detail);
         continue;
@@ -97,7 +97,7 @@ export function createLicenseImport({
       const canonical = canonicalLicenseKey(license.licenseKey)!;
       const before = lineOf.get(canonical);
       if (before !== undefined) {
-        faults.add(line, `key is the one of line ${before}`);
+        faults.add(line, `license_key is the one of line ${before}`);
         continue;
       }
       lineOf.set(canonical, line);

@@ -37,7 +37,7 @@ export async function insertLicenses(db: Knex, { keys, ...common }: Batch): Prom
 }
 
 export type ImportedRow = KeyColumns &
-  Pick<LicenseRow, 'tier' | 'duration_days' | 'note' | 'redeem_by' | 'status'>;
+  Pick<LicenseRow, 'tier' | 'duration_days' | 'note' | 'redeem_by' | 'status' | 'redeemed_at' | 'ban_reason'>;
 
 /**
  * Inserts keys of another system.
@@ -51,10 +51,11 @@ export async function insertImported(
 ): Promise<Set<string>> {
   const { rows: inserted } = await trx.raw<{ rows: { license_id: string }[] }>(
     `insert into licenses
-       (app_id, created_at, license_id, key_digest, key_sealed, tier, duration_days, note, redeem_by, status)
+       (app_id, created_at, license_id, key_digest, key_sealed, tier, duration_days, note, redeem_by, status,
+        redeemed_at, ban_reason)
      select ?, ?, k.*
      from unnest(?::text[], ?::bytea[], ?::bytea[], ?::text[], ?::integer[], ?::text[], ?::timestamptz[],
-       ?::text[]) as k
+       ?::text[], ?::timestamptz[], ?::text[]) as k
      on conflict on constraint licenses_key do nothing
      returning license_id`,
     [
@@ -68,6 +69,8 @@ export async function insertImported(
       rows.map((row) => row.note),
       rows.map((row) => row.redeem_by?.toISOString() ?? null),
       rows.map((row) => row.status),
+      rows.map((row) => row.redeemed_at?.toISOString() ?? null),
+      rows.map((row) => row.ban_reason),
     ] as unknown as Knex.RawBinding[],
   );
   return new Set(inserted.map((row) => row.license_id));

@@ -29,7 +29,7 @@ const MAX_ROLE_CHARACTERS = 32;
 const SLICE = 1000;
 /** The default role. */
 const DEFAULT_ROLE = 'user';
-/** The columns of an import, and whether they are required. */
+/** The columns of an import, and whether they are required. The last three are those of an export that are ignored. */
 const COLUMNS = {
   username: true,
   email: false,
@@ -38,7 +38,14 @@ const COLUMNS = {
   tier: false,
   days: false,
   expires_at: false,
+  banned: false,
+  user_id: false,
+  hwid_bound: false,
+  created_at: false,
 };
+
+/** The columns whose JSON may be a number or a boolean. */
+const SCALARS = ['days', 'banned', 'hwid_bound'] as const;
 
 export interface UserImports {
   /**
@@ -83,7 +90,11 @@ export function createUserImports(deps: Dependencies): UserImports {
     const names = namesOf(username);
     if ('fault' in names) return names.fault;
     const fault =
-      (email && emailFault(email)) ?? (role && roleFault(role)) ?? (hash && hashFault(hash)) ?? undefined;
+      banFault(cells.banned) ??
+      (email && emailFault(email)) ??
+      (role && roleFault(role)) ??
+      (hash && hashFault(hash)) ??
+      undefined;
     if (fault) return fault;
     const subscription = readGrant(cells, tiers, clock.now());
     if ('fault' in subscription) return subscription.fault;
@@ -104,7 +115,7 @@ export function createUserImports(deps: Dependencies): UserImports {
     application: OwnApplication,
   ): Promise<Imported[]> {
     const text = textOf(bytes);
-    const lines = format === 'text/csv' ? readCsv(text, COLUMNS) : readJsonLines(text, COLUMNS, ['days']);
+    const lines = format === 'text/csv' ? readCsv(text, COLUMNS) : readJsonLines(text, COLUMNS, SCALARS);
     const users: Imported[] = [];
     const lineOf = new Map<string, number>();
     const lineOfLook = new Map<string, number>();
@@ -217,6 +228,11 @@ function namesOf(username: string): NewUsername | { readonly fault: string } {
 function roleFault(role: string): string | undefined {
   if ([...role].length > MAX_ROLE_CHARACTERS) return `role must have 1 to ${MAX_ROLE_CHARACTERS} characters`;
   return isVisibleName(role) ? undefined : `role ${NAME_FAULT}`;
+}
+
+/** The import creates no bans, so the user could log in again. */
+function banFault(banned = 'false'): string | undefined {
+  return banned === 'false' ? undefined : 'banned must be false or empty: ban the user after the import';
 }
 
 function hashFault(hash: string): string | undefined {

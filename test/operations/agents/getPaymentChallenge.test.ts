@@ -1,6 +1,7 @@
 import { Challenge } from 'mppx';
 import { validate } from 'mppx/discovery';
 import { expect, test } from 'vitest';
+import { LEGACY_ERROR_JSON } from '../../../src/http/transport/problem.ts';
 import { SECOND } from '../../support/clock.ts';
 import { startTestService } from '../../support/service.ts';
 import { challengeOf, credential } from '../support/machine-payments.ts';
@@ -71,8 +72,8 @@ test('is 402 for any request', async () => {
   }
 });
 
-test('has the legacy model for a client that leaves problem+json out', async () => {
-  const { status, headers, body } = await get({ accept: 'application/json' });
+test('has the legacy model for a client that requests it by name', async () => {
+  const { status, headers, body } = await get({ accept: LEGACY_ERROR_JSON });
   expect(status).toBe(402);
   expect(headers.get('www-authenticate')).toMatch(/^Payment id="/);
   expect(body).toMatchObject({

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { LEGACY_ERROR_JSON } from '../../../src/http/transport/problem.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import {
@@ -240,7 +241,7 @@ describe('x-timestamp', async () => {
       const response = await api.loginV2(text, headers);
       expectError(response, 401, 'TIMESTAMP_OUT_OF_RANGE');
       expect(response.body).toMatchObject({ server_time });
-      const legacy = await api.loginV2(text, { ...headers, accept: 'application/json' });
+      const legacy = await api.loginV2(text, { ...headers, accept: LEGACY_ERROR_JSON });
       expect(legacy.status).toBe(401);
       expect(legacy.body).toMatchObject({
         status: 'fail',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LEGACY_ERROR_JSON } from '../../../src/http/transport/problem.ts';
 import { SECOND } from '../../support/clock.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -76,7 +77,7 @@ test('HEALTH_CHECK_FAILED names the database when it is unavailable, in both mod
   const response = await broken.api.call('GET', '/health');
   expectError(response, 500, 'HEALTH_CHECK_FAILED');
   expect(response.body).toMatchObject({ detail: 'The database is not operational.' });
-  const legacy = await fetch(`${broken.baseUrl}/health`, { headers: { accept: 'application/json' } });
+  const legacy = await fetch(`${broken.baseUrl}/health`, { headers: { accept: LEGACY_ERROR_JSON } });
   expect(legacy.status).toBe(500);
   expect(await legacy.json()).toMatchObject({ status: 'error', error: 'HEALTH_CHECK_FAILED', code: 500 });
 });

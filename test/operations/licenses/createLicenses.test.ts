@@ -38,6 +38,7 @@ test('creates keys of one tier and duration, in order', async () => {
       license_key: expect.stringMatching(KEY),
       tier: 'Pro',
       duration_days: 30,
+      lifetime: false,
       note: null,
       redeem_by: null,
     });
@@ -47,9 +48,18 @@ test('creates keys of one tier and duration, in order', async () => {
   expect((await list(own)).map(({ license_id }) => license_id)).toEqual(ids.reverse());
 });
 
-test('null creates lifetimes', async () => {
-  const { body } = await create(app, wish({ duration_days: null }));
-  expect(body.licenses[0]!.duration_days).toBeNull();
+test.each([
+  { duration_days: null },
+  { duration_days: undefined, lifetime: true },
+  { duration_days: null, lifetime: true },
+])('%j creates lifetimes', async (duration) => {
+  const { body } = await create(app, wish(duration));
+  expect(body.licenses[0]).toMatchObject({ duration_days: null, lifetime: true });
+});
+
+test('lifetime: false changes nothing', async () => {
+  const { body } = await create(app, wish({ lifetime: false }));
+  expect(body.licenses[0]).toMatchObject({ duration_days: 30, lifetime: false });
 });
 
 test('10,000 keys in one call, all different, none stored in plain text', async () => {
@@ -115,6 +125,7 @@ describe('VALIDATION_FAILED', () => {
   test.each<[string, unknown[]]>([
     ['amount', [0, -1, 10_001, 1.5, '5', null, true, undefined, 2 ** 31, 2 ** 53, 1e300]],
     ['duration_days', [0, -1, 36_501, 1.5, '30', undefined, 2 ** 31, 2 ** 53, {}]],
+    ['lifetime', [true, 'true', 1, null]],
     ['tier', ['', 'Gold', 'pro', 'Pro ', null, undefined, 1, 'a\u0000', 't'.repeat(65)]],
     ['note', ['n'.repeat(501), 'a\u0000b', 1, {}]],
   ])('for %s', async (member, values) => {
@@ -131,6 +142,8 @@ describe('VALIDATION_FAILED', () => {
 
   test('lists every fault', async () => {
     expectFaults(await create(app, {}), '/amount', '/duration_days', '/tier');
+    const lifetime = wish({ duration_days: null, lifetime: false });
+    expectFaults(await create(app, lifetime), '/duration_days');
   });
 
   test.each([1, 36_500])('not for %d days', async (duration_days) => {
@@ -268,53 +281,5 @@ describe('a mask', async () => {
       7,
     ];
     for (const mask of masks) expectFaults(await create(own, wish({ mask })), '/mask');
-  });
-});
-
-describe('as a table', async () => {
-  const own = await newApp(api);
-  const post = (body: object, accept: string, more: Record<string, string> = {}) =>
-    api.post<string>(`/api/v2/dev/apps/${own.app_id}/licenses`, body, {
-      token: own.token,
-      headers: { accept, ...more },
-    });
-
-  test('with a header line, and without formulas', async () => {
-    const { status, headers, body } = await post(wish({ amount: 2, note: '=HYPERLINK("x")' }), 'text/csv');
-    expect([status, headers.get('content-type')]).toEqual([201, 'text/csv']);
-    const [second, first] = await list(own);
-    expect(body).toBe(
-      `license_key,tier,duration_days,note,redeem_by,license_id
-${first!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${first!.license_id}
-${second!.license_key},Pro,30,"'=HYPERLINK(""x"")",,${second!.license_id}
-`,
-    );
-  });
-
-  test.each(['+1', '-1', '@A1', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠A1', "'=1"])(
-    '%j does not become a formula',
-    async (note) => {
-      const { body } = await post(wish({ note }), 'text/csv');
-      expect(body).toMatch(new RegExp(`,"?'${note.replace('+', '\\+')}"?,`));
-    },
-  );
-
-  test('10,000 keys', async () => {
-    const { body } = await post(wish({ amount: 10_000 }), 'text/csv');
-    expect(body.split('\n')).toHaveLength(10_002);
-  });
-
-  test('errors are problems, and a client that prefers JSON gets JSON', async () => {
-    const refused = await post(wish({ amount: 0 }), 'text/csv, */*;q=0.1');
-    expect(refused.status).toBe(400);
-    expect(typeof (await post(wish(), 'text/csv;q=0.5, application/json')).body).toBe('object');
-    expect(typeof (await post(wish(), '*/*')).body).toBe('object');
-  });
-
-  test('an Idempotency-Key returns the same table again; as JSON it is another request', async () => {
-    const key = { 'idempotency-key': own.app_id };
-    const first = await post(wish(), 'text/csv', key);
-    expect((await post(wish(), 'text/csv', key)).body).toBe(first.body);
-    expect((await post(wish(), 'application/json', key)).status).toBe(422);
   });
 });

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import type { components } from '../../../generated/types.ts';
 import { clearDeletedApplication } from '../../../src/app/housekeeping.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, newHwid, newUser, type App } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { comparable, expectError, expectFaults } from '../support/errors.ts';
-import { licensesOf, scoped } from '../support/licenses.ts';
+import { licensesOf, redeemed, scoped } from '../support/licenses.ts';
 import { limitPlan } from '../support/plans.ts';
+
+type License = components['schemas']['License'];
 
 const service = await startTestService();
 const { api } = service;
-const HEADER = 'key,tier,duration_days,note,redeem_by,status';
+const HEADER = 'license_key,tier,duration_days,note,redeem_by,status';
 const csv = (...lines: string[]) => [HEADER, ...lines, ''].join('\n');
 
 test('keys of another system are imported unchanged, and work in any notation', async () => {
@@ -53,7 +56,8 @@ test('QUOTA_EXCEEDED exactly beyond the plan, and nothing is imported', async ()
 
 test('a table of a spreadsheet: byte order mark, CRLF, quotes, empty lines, other columns', async () => {
   const licenses = licensesOf(api, await newApp(api));
-  const table = '\ufeffduration_days,"tier", key \r\n"30","Pro"," AAAA-BBBB "\r\n\r\n,Pro,CCCC-DDDD\r\n';
+  const table =
+    '\ufeffduration_days,"tier", license_key \r\n"30","Pro"," AAAA-BBBB "\r\n\r\n,Pro,CCCC-DDDD\r\n';
   expect((await licenses.import(table)).body).toMatchObject({ imported: 2 });
   const { data } = (await licenses.list()).body;
   expect(data.map(({ license_key, duration_days }) => [license_key, duration_days])).toEqual([
@@ -69,16 +73,79 @@ test('a text that an export has prefixed with an apostrophe is imported exactly'
   const exported = (await licensesOf(api, app).export()).body;
   const { data } = (await licensesOf(api, app).list()).body;
   expect(exported).toContain(",'=1+1,");
-  // The columns of the import from those of the export.
-  const wanted = exported
-    .replace('license_key,', 'key,')
-    .replace(/^(.*),license_id,status,.*$/m, '$1,status')
-    .replace(/,lic_\w+,unused,,,,,[^\n]+/g, ',unused');
-  const { status, body } = await licensesOf(api, other).import(wanted);
+  const { status, body } = await licensesOf(api, other).import(exported);
   expect(status, JSON.stringify(body)).toBe(201);
   const imported = (await licensesOf(api, other).list('?limit=100')).body.data;
   const noteOf = new Map(imported.map(({ license_key, note }) => [license_key, note]));
   for (const { license_key, note } of data) expect(noteOf.get(license_key)).toBe(note);
+});
+
+test('all keys of an export keep their status: none of them can be redeemed twice', async () => {
+  const [app, other] = [await newApp(api), await newApp(api)];
+  const [from, to] = [licensesOf(api, app), licensesOf(api, other)];
+  const used = await redeemed(api, app, { note: 'used' });
+  const [paused, banned, unused] = await from.create(3);
+  await from.pause(paused!.license_id);
+  await from.ban(banned!.license_id, { reason: 'Charged back' });
+  const usedAndBanned = await redeemed(api, app);
+  await from.ban(usedAndBanned.license_id);
+  expect((await to.import((await from.export()).body)).body).toMatchObject({ imported: 5 });
+
+  const view = ({ data }: { data: readonly License[] }) =>
+    data
+      .map(({ license_key, status, redeemed_at, ban_reason }) => ({
+        license_key,
+        status,
+        redeemed_at,
+        ban_reason,
+      }))
+      .sort((a, b) => (a.license_key < b.license_key ? -1 : 1));
+  expect(view((await to.list()).body)).toEqual(view((await from.list()).body));
+  const imported = new Map((await to.list()).body.data.map((each) => [each.license_key, each]));
+  await to.unban(imported.get(usedAndBanned.license_key)!.license_id);
+  const { username } = await newUser(api, other);
+  const activate = async ({ license_key }: { license_key: string }) =>
+    (await api.activate(other.with({ username, license_key }))).status;
+  expect(await activate(used)).toBe(400);
+  expect(await activate(usedAndBanned)).toBe(400);
+  expect(await activate(paused!)).toBe(400);
+  expect(await activate(unused!)).toBe(200);
+});
+
+test('a key with the time of its redemption cannot be redeemed again, with or without a status', async () => {
+  const app = await newApp(api);
+  const licenses = licensesOf(api, app);
+  const table = (...lines: string[]) =>
+    ['license_key,tier,duration_days,status,redeemed_at', ...lines, ''].join('\n');
+  const at = '2026-01-01T00:00:00.000Z';
+  const unused = await licenses.import(table(`USED-KEY-0001,Pro,30,unused,${at}`));
+  expectFaults(unused, '/line/2');
+  expectFaults(await licenses.import(table('USED-KEY-0001,Pro,30,redeemed,9999-01-01T00:00:00Z')), '/line/2');
+  expect((await licenses.import(table(`USED-KEY-0001,Pro,30,,${at}`))).status).toBe(201);
+  expect((await licenses.list()).body.data).toMatchObject([{ status: 'redeemed', redeemed_at: at }]);
+  const { username } = await newUser(api, app);
+  const again = await api.activate(app.with({ username, license_key: 'USED-KEY-0001' }));
+  expectError(again, 400, 'LICENSE_ALREADY_USED');
+});
+
+test('a redeemed key without a time was redeemed when it was imported', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  await licenses.import(csv('USED-KEY-0001,Pro,30,,,redeemed'));
+  const [used] = (await licenses.list()).body.data;
+  expect(used).toMatchObject({ status: 'redeemed', redeemed_at: used!.created_at, redeemed_by: null });
+});
+
+test('a file without a media type, or of bytes, is a table too', async () => {
+  const licenses = licensesOf(api, await newApp(api));
+  const bytes = { 'content-type': 'application/octet-stream' };
+  expect((await licenses.import(csv('BYTES-KEY-1,Pro,30,,,'), bytes)).status).toBe(201);
+  const { token, app_id } = await newApp(api);
+  const response = await fetch(`${api.baseUrl}/api/v2/dev/apps/${app_id}/licenses/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: new TextEncoder().encode(csv('BYTES-KEY-1,Pro,30,,,')),
+  });
+  expect(response.status).toBe(201);
 });
 
 describe('faulty lines are listed, and nothing is imported', async () => {
@@ -94,7 +161,7 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     ['a key with other than ASCII', 'GOOD-KEY-Ä,Pro,30,,,', 'key'],
     ['a key that a spreadsheet takes for a formula', '=GOOD-KEY-1,Pro,30,,,', 'key'],
     ['no key', ',Pro,30,,,', 'key'],
-    ['a key that exists', 'existing key 1,Pro,30,,,', 'key exists already'],
+    ['a key that exists', 'existing key 1,Pro,30,,,', 'license_key exists already'],
     ['days as a fraction', 'GOOD-KEY-1,Pro,1.5,,,', 'duration_days'],
     ['no days', 'GOOD-KEY-1,Pro,0,,,', 'duration_days'],
     ['too many days', 'GOOD-KEY-1,Pro,36501,,,', 'duration_days'],
@@ -105,7 +172,7 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     ['a day alone', 'GOOD-KEY-1,Pro,30,,2027-02-28,', 'redeem_by'],
     ['year 0', 'GOOD-KEY-1,Pro,30,,0000-02-28T00:00:00Z,', 'redeem_by'],
     ['after year 9999', 'GOOD-KEY-1,Pro,30,,9999-12-31T23:59:59-01:00,', 'redeem_by'],
-    ['a status that cannot be imported', 'GOOD-KEY-1,Pro,30,,,redeemed', 'status'],
+    ['a status that cannot be imported', 'GOOD-KEY-1,Pro,30,,,expired', 'status'],
     ['a cell too few', 'GOOD-KEY-1,Pro,30,,', 'cells'],
     ['a cell too many', 'GOOD-KEY-1,Pro,30,,,,', 'cells'],
     ['an open quote', 'GOOD-KEY-1,Pro,30,"a,,', 'quotes'],
@@ -132,16 +199,16 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     expect(
       response.body.errors!.map(({ pointer, detail }) => `${pointer} ${detail.split(' ', 1)[0]}`),
     ).toEqual([
-      '/line/3 key',
-      '/line/4 key',
-      '/line/5 key',
+      '/line/3 license_key',
+      '/line/4 license_key',
+      '/line/5 license_key',
       '/line/5 tier',
       '/line/5 duration_days',
       '/line/5 redeem_by',
       '/line/5 status',
-      '/line/7 key',
+      '/line/7 license_key',
     ]);
-    expect(response.body.errors![1]!.detail).toBe('key is the one of line 2');
+    expect(response.body.errors![1]!.detail).toBe('license_key is the one of line 2');
     expect((await licenses.list()).body.data).toHaveLength(1);
   });
 
@@ -159,11 +226,11 @@ describe('faulty lines are listed, and nothing is imported', async () => {
     ['', '/line/2'],
     ['\n\n', '/line/2'],
     [`${HEADER}\n`, '/line/2'],
-    ['key,tier\nGOOD-KEY-1,Pro\n', '/line/1'],
-    ['key,tier,duration\nGOOD-KEY-1,Pro,30\n', '/line/1'],
-    ['key,tier,duration_days,key\nGOOD-KEY-1,Pro,30,GOOD-KEY-2\n', '/line/1'],
-    ['key;tier;duration_days\nGOOD-KEY-1;Pro;30\n', '/line/1'],
-    ['key,tier,duration_days,__proto__\nGOOD-KEY-1,Pro,30,x\n', '/line/1'],
+    ['license_key,tier\nGOOD-KEY-1,Pro\n', '/line/1'],
+    ['license_key,tier,duration\nGOOD-KEY-1,Pro,30\n', '/line/1'],
+    ['license_key,tier,duration_days,license_key\nGOOD-KEY-1,Pro,30,GOOD-KEY-2\n', '/line/1'],
+    ['license_key;tier;duration_days\nGOOD-KEY-1;Pro;30\n', '/line/1'],
+    ['license_key,tier,duration_days,__proto__\nGOOD-KEY-1,Pro,30,x\n', '/line/1'],
   ])('a table %j', async (table, pointer) => {
     const response = await licenses.import(new TextEncoder().encode(table || '\n'));
     expectFaults(response, pointer);

@@ -71,6 +71,7 @@ test('shows the state of a key, and who redeemed it when', async () => {
     license_id: expect.stringMatching(/^lic_/),
     tier: 'Pro',
     duration_days: 30,
+    lifetime: false,
     note: null,
     redeem_by: null,
     reseller_id: null,

@@ -47,7 +47,7 @@ test('a key that was paused before is paused again, and usable after a resume', 
 });
 
 test('a key that was imported as banned is unused', async () => {
-  await licenses.import('key,tier,duration_days,status\nBANNED-KEY-1,Pro,30,banned\n');
+  await licenses.import('license_key,tier,duration_days,status\nBANNED-KEY-1,Pro,30,banned\n');
   const { data } = (await licenses.list('?status=banned')).body;
   expect(data.map(({ license_key }) => license_key)).toEqual(['BANNED-KEY-1']);
   expect((await licenses.unban(data[0]!.license_id)).body.license.status).toBe('unused');

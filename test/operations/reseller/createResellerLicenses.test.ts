@@ -58,6 +58,7 @@ test('creates keys, deducts their cost and returns the balance', async () => {
       license_key: expect.stringMatching(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/) as string,
       tier: 'Pro',
       duration_days: 30,
+      lifetime: false,
     })),
     // 9.99 less 12.5 % is 8.74125, rounded to 8.75 each.
     cost: 26.25,
@@ -107,7 +108,7 @@ test('the keys work', async () => {
   );
 });
 
-test('of each tier and duration at its own price; null is a lifetime', async () => {
+test('of each tier and duration at its own price; null and lifetime are a lifetime', async () => {
   const reseller = await newReseller(api, app, { balance: 100, price: null });
   const { app_id } = app;
   await reseller.price(
@@ -117,8 +118,10 @@ test('of each tier and duration at its own price; null is a lifetime', async () 
   );
   expect((await reseller.buy()).body.cost).toBe(3);
   const lifetime = await reseller.buy({ duration_days: null });
-  expect(lifetime.body).toMatchObject({ cost: 20, licenses: [{ duration_days: null }] });
-  expect((await reseller.buy({ tier: 'VIP' })).body).toMatchObject({ cost: 5, balance: 72 });
+  expect(lifetime.body).toMatchObject({ cost: 20, licenses: [{ duration_days: null, lifetime: true }] });
+  const named = await reseller.buy({ duration_days: undefined, lifetime: true });
+  expect(named.body).toMatchObject({ cost: 20, licenses: [{ duration_days: null, lifetime: true }] });
+  expect((await reseller.buy({ tier: 'VIP' })).body).toMatchObject({ cost: 5, balance: 52 });
 });
 
 test('1000 keys in one call, and not one more', async () => {

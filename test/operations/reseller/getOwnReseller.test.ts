@@ -29,8 +29,24 @@ test('shows the balance, the commission and the cost of each kind of key', async
     suspended: false,
     created_at: clock.now().toISOString(),
     prices: [
-      { app_id: app.app_id, app_name, tier: 'Pro', duration_days: 30, price: 9.99, cost: 8.75 },
-      { app_id: other.app_id, app_name, tier: 'VIP', duration_days: null, price: 0.01, cost: 0.01 },
+      {
+        app_id: app.app_id,
+        app_name,
+        tier: 'Pro',
+        duration_days: 30,
+        lifetime: false,
+        price: 9.99,
+        cost: 8.75,
+      },
+      {
+        app_id: other.app_id,
+        app_name,
+        tier: 'VIP',
+        duration_days: null,
+        lifetime: true,
+        price: 0.01,
+        cost: 0.01,
+      },
     ],
   });
 });

@@ -27,6 +27,7 @@ test('adds to the balance and writes an entry', async () => {
     app_id: null,
     tier: null,
     duration_days: null,
+    lifetime: false,
     reference: null,
     note,
     created_at: clock.now().toISOString(),

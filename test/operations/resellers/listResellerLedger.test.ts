@@ -56,8 +56,15 @@ test('has every change: kind, amount, balance after it, and keys', async () => {
   await api.post(`/api/v2/dev/reseller/licenses/${keys[1]!.license_id}/refund`, undefined, reseller);
   await api.post(`${reseller.path}/debits`, { amount: 1 }, app);
   const { body } = await list(reseller.reseller_id);
-  const none = { licenses: 0, app_id: null, tier: null, duration_days: null, reference: null };
-  const about = { app_id: app.app_id, tier: 'Pro', duration_days: 30 };
+  const none = {
+    licenses: 0,
+    app_id: null,
+    tier: null,
+    duration_days: null,
+    lifetime: false,
+    reference: null,
+  };
+  const about = { app_id: app.app_id, tier: 'Pro', duration_days: 30, lifetime: false };
   const common = {
     entry_id: expect.any(String) as string,
     note: null,

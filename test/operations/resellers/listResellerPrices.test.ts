@@ -22,7 +22,7 @@ test('shows prices and costs with the current commission', async () => {
   const row = { app_id: app.app_id, tier: 'Pro', duration_days: 30, price: 9.99 };
   expect((await list(reseller.reseller_id, app.token)).body).toEqual({
     status: 'success',
-    data: [{ ...row, app_name: expect.stringMatching(/^App-/), cost: 8.75 }],
+    data: [{ ...row, app_name: expect.stringMatching(/^App-/), lifetime: false, cost: 8.75 }],
   });
   await reseller.patch({ commission_margin: 100 });
   expect((await list(reseller.reseller_id, app.token)).body.data).toMatchObject([{ ...row, cost: 0 }]);

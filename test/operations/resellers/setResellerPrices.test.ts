@@ -58,6 +58,14 @@ test('500 prices, and not one more', async () => {
   expect(await list()).toHaveLength(500);
 });
 
+test('lifetime is a lifetime; without it, days are required', async () => {
+  const lifetime = price({ duration_days: undefined, lifetime: true });
+  expect((await set([lifetime])).body.data).toMatchObject([{ duration_days: null, lifetime: true }]);
+  const without = await set([price(), price({ duration_days: undefined })]);
+  expectFaults(without, '/prices/1/duration_days');
+  expectFaults(await set([price({ lifetime: true })]), '/prices/0/lifetime');
+});
+
 describe('VALIDATION_FAILED', async () => {
   const foreign = await newApp(api);
   const deleted = await newApp(api, developer);

@@ -29,11 +29,8 @@ export function licensesOf(api: Api, { app_id, token }: Pick<App, 'app_id'> & { 
     },
     post: (body: unknown, headers?: Record<string, string>) => call<string>('POST', '', body, headers),
     list: (query = '') => call<Schemas['LicenseList']>('GET', query),
-    /** Errors are problems. */
-    export: (query = '', accept = 'text/csv') =>
-      call<string>('GET', `/export${query}`, undefined, {
-        accept: `${accept}, application/problem+json;q=0.1`,
-      }),
+    export: (query = '') => call<string>('GET', `/export${query}`),
+    exportLines: (query = '') => call<string>('GET', `/export/ndjson${query}`),
     import: (csv: string | Uint8Array, headers: Record<string, string> = {}) =>
       call<Schemas['ImportLicensesResult']>('POST', '/import', csv, {
         'content-type': 'text/csv',

@@ -226,11 +226,11 @@ test('an Idempotency-Key adds once', async () => {
 test('VALIDATION_FAILED', async () => {
   const app = await newApp(api);
   expectFaults(await extend(app, { days: 1, all: true, tier: 'None' }), '/tier');
-  expectFaults(await extend(app, { days: 1, all: false }), '/all');
+  expectFaults(await extend(app, { days: 1, all: false }), '/all', '/user_ids');
   expectFaults(await extend(app, { days: 1, user_ids: [] }), '/user_ids');
   expectFaults(await extend(app, { days: 0, all: true }), '/days');
-  expect((await extend(app, { days: 1 })).body.code).toBe('VALIDATION_FAILED');
-  expect((await extend(app, { days: 1, all: true, user_ids: ['x'] })).body.code).toBe('VALIDATION_FAILED');
+  expectFaults(await extend(app, { days: 1 }), '/user_ids');
+  expectFaults(await extend(app, { days: 1, all: true, user_ids: ['x'] }), '/all');
   const many = Array.from({ length: 10_001 }, (_, n) => `usr_${n}`);
   expectFaults(await extend(app, { days: 1, user_ids: many }), '/user_ids');
   expectError(await extend(app, { days: 1, user_ids: ['x'.repeat(1_100_000)] }), 413, 'PAYLOAD_TOO_LARGE');

@@ -25,7 +25,7 @@ const importLines = (app: App, ...lines: unknown[]) =>
     api,
     app,
     'POST',
-    '/import',
+    '/import/ndjson',
     lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
     NDJSON,
   );
@@ -309,7 +309,7 @@ describe('a request that is not an import', async () => {
     ['a heading alone', 'username\n', CSV, '/line/1'],
     ['no JSON', '{"username":"a"}\n{', NDJSON, '/line/2'],
     ['an array', '["ada"]', NDJSON, '/line/1'],
-    ['an unknown member', '{"username":"a","user_id":"usr_1"}', NDJSON, '/line/1'],
+    ['an unknown member', '{"username":"a","hwid":"x"}', NDJSON, '/line/1'],
     ['__proto__', '{"username":"a","__proto__":{}}', NDJSON, '/line/1'],
     ['a member twice', '{"username":"a","username":"b"}', NDJSON, '/line/1'],
     ['a number for a name', '{"username":7}', NDJSON, '/line/1'],
@@ -317,23 +317,27 @@ describe('a request that is not an import', async () => {
     ['a lone surrogate', '{"username":"\\ud800"}', NDJSON, '/line/1'],
     ['a line without an end', `{"username":"${'a'.repeat(100_000)}`, NDJSON, '/line/1'],
   ])('%s', async (_what, text, headers, pointer) => {
-    const response = await callUsers(api, app, 'POST', '/import', text, headers);
+    const path = headers === NDJSON ? '/import/ndjson' : '/import';
+    const response = await callUsers(api, app, 'POST', path, text, headers);
     expectError(response, 400, 'VALIDATION_FAILED');
     expect(linesOf(response).map(([at]) => at)).toEqual([pointer]);
     expect(await seatsOf(api, app)).toBe(0);
   });
 
   test('bytes that are not UTF-8', async () => {
-    for (const headers of [CSV, NDJSON]) {
-      const response = await importCsv(app, Buffer.from([0x75, 0xff, 0x0a]), headers);
-      expectError(response, 400, 'MALFORMED_REQUEST');
-    }
+    const bytes = Buffer.from([0x75, 0xff, 0x0a]);
+    expectError(await importCsv(app, bytes), 400, 'MALFORMED_REQUEST');
+    const lines = await callUsers(api, app, 'POST', '/import/ndjson', bytes, NDJSON);
+    expectError(lines, 400, 'MALFORMED_REQUEST');
     expect(await seatsOf(api, app)).toBe(0);
   });
 
-  test('JSON is not an accepted media type', async () => {
+  test('JSON is not an accepted media type, and each operation has its own format', async () => {
     const response = await callUsers(api, app, 'POST', '/import', { username: 'ada' });
     expectError(response, 415, 'UNSUPPORTED_MEDIA_TYPE');
+    expectError(await importCsv(app, '{"username":"ada"}', NDJSON), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    const table = await callUsers(api, app, 'POST', '/import/ndjson', 'username\nada', CSV);
+    expectError(table, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
 
   test('another developer’s application', async () => {

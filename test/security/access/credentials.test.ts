@@ -24,8 +24,8 @@ const DEVELOPER_SCOPES = ['read', 'write', 'auth:dev', 'agent:register', 'agent:
 interface Held {
   readonly name: string;
   readonly token: string;
-  /** The security schemes that accept it. */
-  readonly schemes: readonly string[];
+  /** The kinds of bearer tokens that it is. */
+  readonly kinds: readonly string[];
   readonly scopes: readonly string[];
   /** Whether a developer delegated to it. */
   readonly isDelegated?: boolean;
@@ -100,8 +100,8 @@ async function agentCredential(
   return token;
 }
 
-const forDevelopers = { schemes: ['DeveloperToken'] };
-const forAgents = { schemes: ['DeveloperToken', 'AgentToken'] };
+const forDevelopers = { kinds: ['developer'] };
+const forAgents = { kinds: ['developer', 'agent'] };
 const session = await newSession(api, app);
 const application = await services.applications.authenticate(app.app_id, app.secret);
 // A second user, because a login ends the user's other sessions.
@@ -109,21 +109,21 @@ const { owner: user } = await newSession(api, app);
 const { session: encrypted } = await services.logins.withPassword(application, user, 'encrypted', {
   address: '127.0.0.1',
 });
-const nothing = { schemes: [], scopes: [] };
+const nothing = { kinds: [], scopes: [] };
 
 const held: Held[] = [
   { name: "a developer's session", token: developer.token, scopes: DEVELOPER_SCOPES, ...forDevelopers },
-  { name: "the administrator's", token: ADMIN_TOKEN, schemes: ['AdministratorToken'], scopes: [] },
+  { name: "the administrator's", token: ADMIN_TOKEN, kinds: ['administrator'], scopes: [] },
   ...[session.token, session.session_id, encrypted.token].map((token, index) => ({
     name: `a user's session token of form ${index + 1}`,
     token,
-    schemes: ['SessionToken'],
+    kinds: ['session'],
     scopes: [],
   })),
   {
     name: "a paid agent's",
     token: await newAgentToken(api),
-    schemes: ['AgentToken'],
+    kinds: ['agent'],
     scopes: ['agent:execute'],
   },
   {
@@ -138,7 +138,7 @@ for (const scope of DEVELOPER_SCOPES) {
 }
 for (const scope of ['read', 'write']) {
   const token = await resellerToken(owner, [scope]);
-  held.push({ name: `a reseller's for ${scope}`, token, schemes: ['ResellerToken'], scopes: [scope] });
+  held.push({ name: `a reseller's for ${scope}`, token, kinds: ['reseller'], scopes: [scope] });
 }
 for (const scope of [...DEVELOPER_SCOPES, 'openid', 'auth:client']) {
   const token = await accessToken([scope]);
@@ -182,11 +182,11 @@ for (const clientId of ['latchkey', 'cli_1', 'agt_1', 'pay_1']) {
 }
 
 /** What the contract says about an operation with this credential. */
-function expected({ schemes, scopes, notDelegated }: ContractOperation, credential: Held): string {
+function expected({ tokenKind, scopes, notDelegated }: ContractOperation, credential: Held): string {
   // No token is checked here, or none that is a bearer token.
-  if (schemes.length === 0 || schemes.includes('Payment')) return 'open';
-  if (!schemes.some((scheme) => credential.schemes.includes(scheme))) return '401';
-  const hasNoDeveloper = credential.hasNoDeveloper === true && schemes.includes('DeveloperToken');
+  if (tokenKind === undefined) return 'open';
+  if (!credential.kinds.includes(tokenKind)) return '401';
+  const hasNoDeveloper = credential.hasNoDeveloper === true && tokenKind === 'developer';
   if (!scopes.every((scope) => !hasNoDeveloper && credential.scopes.includes(scope)))
     return 'INSUFFICIENT_SCOPE';
   if (hasNoDeveloper) return '401';
@@ -196,14 +196,14 @@ function expected({ schemes, scopes, notDelegated }: ContractOperation, credenti
 
 /** The result of a request that changes nothing: if it is admitted, it fails for its unknown parameter. */
 async function actual(operation: ContractOperation, { token }: Held): Promise<string> {
-  const { method, path, requestBody, schemes } = operation;
+  const { method, path, requestBody, tokenKind } = operation;
   const query = `${examplePath(path)}?no_such_parameter=1`;
   const { status, body } = await api.call(method, query, requestBody?.example, {
     token,
     ...(requestBody && { headers: { 'content-type': requestBody.mediaType } }),
   });
   const code = String((body as { code?: unknown } | undefined)?.code);
-  if (schemes.length === 0 || schemes.includes('Payment')) {
+  if (tokenKind === undefined) {
     const refusals = ['UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'DELEGATED_CREDENTIAL'];
     return refusals.includes(code) || status >= 500 ? code : 'open';
   }
@@ -212,14 +212,13 @@ async function actual(operation: ContractOperation, { token }: Held): Promise<st
   return JSON.stringify(body).includes('no_such_parameter') ? 'admitted' : `${status} ${code}`;
 }
 
-test('the credentials are distinct and cover every security scheme', () => {
+test('the credentials are distinct and cover every kind of bearer token', () => {
   expect(new Set(held.map(({ name }) => name)).size).toBe(held.length);
   expect(new Set(held.map(({ token }) => token)).size).toBe(held.length);
-  for (const scheme of new Set(operations.flatMap(({ schemes }) => schemes))) {
-    if (scheme === 'Payment') continue;
+  for (const kind of new Set(operations.flatMap(({ tokenKind }) => tokenKind ?? []))) {
     expect(
-      held.filter(({ schemes }) => schemes.includes(scheme)),
-      scheme,
+      held.filter(({ kinds }) => kinds.includes(kind)),
+      kind,
     ).not.toEqual([]);
   }
 });

@@ -13,7 +13,7 @@ const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const routes = [
   ['/api/v1/client/login', JSON_TYPE],
-  [`/api/v2/dev/apps/${app.app_id}/users/import`, 'application/x-ndjson'],
+  [`/api/v2/dev/apps/${app.app_id}/users/import/ndjson`, 'application/x-ndjson'],
   ['/api/v1/agent/revoke', 'application/secevent+jwt'],
   ['/oauth/token', FORM],
   ['/oauth/register', JSON_TYPE],

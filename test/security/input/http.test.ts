@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LEGACY_ERROR_JSON } from '../../../src/http/transport/problem.ts';
 import { expectContract } from '../../support/exchange.ts';
 import { newApp, newSession } from '../../support/fixtures.ts';
 import { responseValidators } from '../../support/response-validators.ts';
@@ -363,6 +364,7 @@ describe('the Accept header', () => {
     'application/problem+json;q=0',
     '*/*;q=0',
     'a/b,'.repeat(2_000),
+    `${LEGACY_ERROR_JSON};q=0;`.repeat(200),
     'application/json;'.repeat(500),
     ',,,',
     'x',
@@ -372,7 +374,7 @@ describe('the Accept header', () => {
     ';q=',
     'a/b;q=NaN',
     '"',
-  ])('%j gets the legacy model at once', async (accept) => {
+  ])('%j gets problem details at once', async (accept) => {
     const started = performance.now();
     const response = await fetch(api.baseUrl + verify, {
       method: 'POST',
@@ -381,9 +383,9 @@ describe('the Accept header', () => {
     });
     const body: unknown = await response.json();
     expect(performance.now() - started).toBeLessThan(5_000);
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(body).toMatchObject({ status: 'fail', code: 400, error: 'VALIDATION_FAILED' });
-    const validate = responseValidators['verifySession']!['400']!['application/json']!;
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(body).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+    const validate = responseValidators['verifySession']!['4XX']!['application/problem+json']!;
     expect(validate(body) || validate.errors).toBe(true);
   });
 });

@@ -157,8 +157,8 @@ const CHOSEN = ['name', 'file_name'];
 
 // Operations that only read share one owner. Others may change or end what the rest needs.
 let shared: Promise<Owner> | undefined;
-const ownerFor = ({ method, schemes }: ContractOperation) =>
-  method === 'GET' && schemes.includes('DeveloperToken') ? (shared ??= newOwner(api)) : newOwner(api);
+const ownerFor = ({ method, tokenKind }: ContractOperation) =>
+  method === 'GET' && tokenKind === 'developer' ? (shared ??= newOwner(api)) : newOwner(api);
 
 const share = spread();
 const withParameters = operations.filter(({ parameters }) => parameters.length > 0);

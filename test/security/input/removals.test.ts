@@ -13,9 +13,9 @@ const isEndless = ({ operationId }: ContractOperation) => /^stream/.test(operati
 
 const below = operations.filter(
   (operation) =>
-    operation.path.includes('/{app_id}') && operation.schemes.length > 0 && !isEndless(operation),
+    operation.path.includes('/{app_id}') && operation.tokenKind !== undefined && !isEndless(operation),
 );
-const changing = operations.filter(({ method, schemes }) => method !== 'GET' && schemes.length > 0);
+const changing = operations.filter(({ method, tokenKind }) => method !== 'GET' && tokenKind !== undefined);
 
 /** Done, already done, gone, in a wrong state, or refused as one of several concurrent requests. */
 const DONE_OR_GONE = [200, 201, 202, 204, 304, 400, 404, 409, 429];
@@ -46,7 +46,7 @@ describe('while an application is deleted', { timeout: 60_000 }, () => {
       operation.operationId,
     );
     // A session ends with its application.
-    const gone = operation.schemes.includes('SessionToken') ? [401, 404] : [404];
+    const gone = operation.tokenKind === 'session' ? [401, 404] : [404];
     for (const status of statuses) expect([...DONE_OR_GONE, ...gone]).toContain(status);
     expect(gone, operation.operationId).toContain(statuses.at(-1));
   });
@@ -74,7 +74,7 @@ describe('while an application is deleted', { timeout: 60_000 }, () => {
 });
 
 describe('while a token is revoked', { timeout: 60_000 }, () => {
-  const ofDevelopers = changing.filter(({ schemes }) => schemes.includes('DeveloperToken'));
+  const ofDevelopers = changing.filter(({ tokenKind }) => tokenKind === 'developer');
 
   test.each(ofDevelopers)('$operationId: done, or 401', async (operation) => {
     const request = await requestOf(service, operation);
@@ -97,7 +97,7 @@ describe('while a token is revoked', { timeout: 60_000 }, () => {
     expect(statuses.at(-1)).toBe(401);
   });
 
-  test.each(changing.filter(({ schemes }) => schemes.includes('ResellerToken')))(
+  test.each(changing.filter(({ tokenKind }) => tokenKind === 'reseller'))(
     '$operationId, while its reseller is suspended: done, or refused',
     async (operation) => {
       const request = await requestOf(service, operation);

@@ -196,7 +196,7 @@ test('notes of imported licenses are returned exactly', async () => {
   const rows = notes.map((note, index) => `NOTED-KEY-${1000 + index},Pro,30,${quoted(note)}`);
   const imported = await api.post(
     `${base}/licenses/import`,
-    `key,tier,duration_days,note\n${rows.join('\n')}\n`,
+    `license_key,tier,duration_days,note\n${rows.join('\n')}\n`,
     options,
   );
   expect(imported.status, JSON.stringify(imported.body)).toBe(201);

@@ -91,18 +91,24 @@ test.each<[string, number, string, () => string]>([
   ['blank rows', 400, CSV, () => `username\n${'\n'.repeat(32 * MIB - 9)}`],
   ['lines of white space', 400, JSON_LINES, () => `${' '.repeat(16_000)}\n`.repeat(1_000)],
 ])('users: %s', { timeout: 60_000 }, async (name, status, type, body) => {
-  await expectNoStall(status, name, () => send('POST', `${own}/users/import`, type, body()));
+  await expectNoStall(status, name, () =>
+    send('POST', `${own}/users/import${type === JSON_LINES ? '/ndjson' : ''}`, type, body()),
+  );
 });
 
 test.each<[string, number, () => string]>([
-  ['8,000 rows', 201, () => `key,tier,duration_days\n${rows(8_000, (n) => `IMPORTED-KEY-${n},Pro,30`)}`],
-  ['rows that are faulty', 400, () => `key,tier,duration_days\n${rows(8_000, (n) => `${n},,`)}`],
-  ['blank rows', 400, () => `key,tier,duration_days\n${'\n'.repeat(16 * MIB)}`],
-  ['keys of dashes', 400, () => `key,tier,duration_days\n${`${'-'.repeat(16_000)},,\n`.repeat(60)}`],
+  [
+    '8,000 rows',
+    201,
+    () => `license_key,tier,duration_days\n${rows(8_000, (n) => `IMPORTED-KEY-${n},Pro,30`)}`,
+  ],
+  ['rows that are faulty', 400, () => `license_key,tier,duration_days\n${rows(8_000, (n) => `${n},,`)}`],
+  ['blank rows', 400, () => `license_key,tier,duration_days\n${'\n'.repeat(16 * MIB)}`],
+  ['keys of dashes', 400, () => `license_key,tier,duration_days\n${`${'-'.repeat(16_000)},,\n`.repeat(60)}`],
   [
     'moments of digits',
     400,
-    () => `key,tier,redeem_by\n${`A,Pro,2030-01-01T00:00:00.${'0'.repeat(16_000)}\n`.repeat(60)}`,
+    () => `license_key,tier,redeem_by\n${`A,Pro,2030-01-01T00:00:00.${'0'.repeat(16_000)}\n`.repeat(60)}`,
   ],
 ])('licenses: %s', { timeout: 60_000 }, async (name, status, body) => {
   await expectNoStall(status, name, () => send('POST', `${own}/licenses/import`, CSV, body()));
@@ -113,7 +119,7 @@ const idempotencyKey = randomBytes(8).toString('hex');
 
 test.each<[string, number, () => Promise<number>]>([
   ['10,000 new keys', 201, () => post(`${own}/licenses`, wanted)],
-  ['10,000 new keys as CSV', 201, () => post(`${own}/licenses`, wanted, { accept: CSV })],
+  ['10,000 new keys as CSV', 201, () => post(`${own}/licenses/csv`, wanted)],
   [
     '10,000 new keys with an Idempotency-Key',
     201,
@@ -139,7 +145,7 @@ test.each<[string, number, () => Promise<number>]>([
   ],
   ['days for all users', 200, () => post(`${own}/users/extend`, { days: 1, all: true })],
   ['all users', 200, () => send('GET', `${own}/users/export`, '', undefined)],
-  ['all users as JSON', 200, () => send('GET', `${own}/users/export`, '', undefined, { accept: JSON_LINES })],
+  ['all users as JSON', 200, () => send('GET', `${own}/users/export/ndjson`, '', undefined)],
   ['all keys', 200, () => send('GET', `${own}/licenses/export`, '', undefined)],
   ['statistics', 200, () => send('GET', `${own}/statistics`, '', undefined)],
   ['the deletion of unused keys', 200, () => send('DELETE', `${own}/licenses?status=unused`, '', undefined)],

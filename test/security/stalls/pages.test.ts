@@ -309,10 +309,15 @@ describe('no body of another type blocks the process', { timeout: 60_000 }, () =
   ];
 
   test('every media type is attacked', () => {
+    interface Body {
+      readonly requestBody?: { readonly content: object };
+      readonly 'x-also-accepts'?: object;
+    }
     const types = Object.values(contract.paths).flatMap((item) =>
-      Object.values(item as Record<string, { requestBody?: { content: object } }>).flatMap((operation) =>
-        Object.keys(operation.requestBody?.content ?? {}),
-      ),
+      Object.values(item as Record<string, Body>).flatMap((operation) => [
+        ...Object.keys(operation.requestBody?.content ?? {}),
+        ...Object.keys(operation['x-also-accepts'] ?? {}),
+      ]),
     );
     const attacked = [
       JSON_TYPE,
