@@ -3856,12 +3856,10 @@ export interface components {
             created_at: string;
         };
         CreateApiTokenResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
             /** @description Returned only once, in this response. */
             token: string;
-        } & components["schemas"]["ApiToken"]);
+        } & components["schemas"]["ApiToken"];
         ApiTokenList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ApiToken"][];
@@ -3910,10 +3908,8 @@ export interface components {
             created_at: string;
         };
         BanResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Ban"]);
+        } & components["schemas"]["Ban"];
         ClientFile: {
             name: string;
             version: string | null;
@@ -3965,10 +3961,8 @@ export interface components {
             created_at: string;
         };
         ResellerResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Reseller"]);
+        } & components["schemas"]["Reseller"];
         ResellerPrice: {
             app_id: string;
             app_name: string;
@@ -4315,11 +4309,9 @@ export interface components {
              */
             subscription_expires_at?: string;
         };
-        VerifySessionV2Result: {
-            [key: string]: unknown;
-        } & (components["schemas"]["VerifySessionResult"] & {
+        VerifySessionV2Result: components["schemas"]["VerifySessionResult"] & {
             signature?: components["schemas"]["ResponseSignature"];
-        });
+        };
         /** @description Send exactly one of `session_token` and `token`. */
         LogoutUserV2Request: {
             app_id: components["schemas"]["AppId"];
@@ -4327,11 +4319,9 @@ export interface components {
             token?: components["schemas"]["SessionToken"];
             nonce?: components["schemas"]["Nonce"];
         };
-        LogoutUserV2Result: {
-            [key: string]: unknown;
-        } & (components["schemas"]["MessageResult"] & {
+        LogoutUserV2Result: components["schemas"]["MessageResult"] & {
             signature?: components["schemas"]["ResponseSignature"];
-        });
+        };
         ResetHwidRequest: {
             app_id: components["schemas"]["AppId"];
             username: components["schemas"]["Username"];
@@ -4362,10 +4352,8 @@ export interface components {
             data: components["schemas"]["ClientVariable"][];
         };
         ClientVariableResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["ClientVariable"]);
+        } & components["schemas"]["ClientVariable"];
         ClientFileList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["ClientFile"][];
@@ -4665,8 +4653,6 @@ export interface components {
             scopes: ("read" | "write" | "auth:dev" | "agent:execute")[];
         };
         CreateAgentResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
             credential_type: components["schemas"]["AgentCredentialType"];
             /** @description Returned only once, in this response. */
@@ -4674,7 +4660,7 @@ export interface components {
             /** Format: date-time */
             credential_expires: string;
             scopes: components["schemas"]["GrantedScopes"];
-        } & components["schemas"]["Agent"]);
+        } & components["schemas"]["Agent"];
         RevokeAllAgentsResult: {
             status: components["schemas"]["SuccessStatus"];
             /** @description The number of agents that were revoked by this request. */
@@ -4689,11 +4675,9 @@ export interface components {
             expires_at: string;
         };
         AgentResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
             credentials: components["schemas"]["AgentCredential"][];
-        } & components["schemas"]["Agent"]);
+        } & components["schemas"]["Agent"];
         SecurityEventReceiver: {
             receiver_id: string;
             /** Format: uri */
@@ -4723,10 +4707,8 @@ export interface components {
             authorization?: string;
         };
         SecurityEventReceiverResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["SecurityEventReceiver"]);
+        } & components["schemas"]["SecurityEventReceiver"];
         RegisterDeveloperRequest: {
             email: components["schemas"]["Email"];
             password: components["schemas"]["NewPassword"];
@@ -4883,17 +4865,13 @@ export interface components {
             token_endpoint_auth_method?: "client_secret_basic" | "client_secret_post" | "none";
         };
         CreateOAuthClientResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
             /** @description Returned only once, in this response. A public client has no secret. */
             client_secret?: string;
-        } & components["schemas"]["OAuthClient"]);
+        } & components["schemas"]["OAuthClient"];
         OAuthClientResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["OAuthClient"]);
+        } & components["schemas"]["OAuthClient"];
         UpdateOAuthClientRequest: {
             name?: components["schemas"]["DisplayName"];
             redirect_uris?: components["schemas"]["RedirectUris"];
@@ -4974,16 +4952,12 @@ export interface components {
             name: components["schemas"]["DisplayName"];
         };
         ApplicationResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Application"]);
-        CreateApplicationResult: {
-            [key: string]: unknown;
-        } & (components["schemas"]["ApplicationResult"] & {
+        } & components["schemas"]["Application"];
+        CreateApplicationResult: components["schemas"]["ApplicationResult"] & {
             /** @description Returned only once, in this response. */
             secret: string;
-        });
+        };
         NewTier: string;
         /**
          * @description The application's tiers, lowest first. A new tier must meet the rules of names and must not look like
@@ -5165,12 +5139,10 @@ export interface components {
             /** @description Whether to also ban the user who redeemed the key. */
             ban_user?: boolean;
         };
-        BanLicenseResult: {
-            [key: string]: unknown;
-        } & (components["schemas"]["LicenseResult"] & {
+        BanLicenseResult: components["schemas"]["LicenseResult"] & {
             /** @description The ban of the user, if there is one. */
             ban_id: string | null;
-        });
+        };
         TransferLicenseRequest: {
             username: components["schemas"]["Username"];
         };
@@ -5244,10 +5216,8 @@ export interface components {
             role?: components["schemas"]["UserRole"];
         };
         UserResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["User"]);
+        } & components["schemas"]["User"];
         /** @description Send exactly one of `user_ids` and `all`. */
         ExtendUsersRequest: {
             /** @description The number of days of 24 hours. */
@@ -5353,11 +5323,9 @@ export interface components {
          * @enum {string}
          */
         VariableVisibility: "public" | "session";
-        Variable: {
-            [key: string]: unknown;
-        } & (components["schemas"]["UserVariable"] & {
+        Variable: components["schemas"]["UserVariable"] & {
             visibility: components["schemas"]["VariableVisibility"];
-        });
+        };
         VariableList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["Variable"][];
@@ -5365,10 +5333,8 @@ export interface components {
             next_cursor: string | null;
         };
         VariableResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Variable"]);
+        } & components["schemas"]["Variable"];
         /** @description At most 64 KiB in UTF-8. */
         VariableValue: string;
         SetVariableRequest: {
@@ -5385,18 +5351,14 @@ export interface components {
             value: components["schemas"]["VariableValue"];
         };
         UserVariableResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["UserVariable"]);
-        HostedFile: {
-            [key: string]: unknown;
-        } & (components["schemas"]["ClientFile"] & {
+        } & components["schemas"]["UserVariable"];
+        HostedFile: components["schemas"]["ClientFile"] & {
             file_id: string;
             authenticated_only: boolean;
             /** Format: date-time */
             created_at: string;
-        });
+        };
         HostedFileList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["HostedFile"][];
@@ -5404,10 +5366,8 @@ export interface components {
             next_cursor: string | null;
         };
         HostedFileResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["HostedFile"]);
+        } & components["schemas"]["HostedFile"];
         /** @description 1 to 64 printable ASCII characters, without spaces at either end. */
         FileVersion: string;
         ContentDigest: string;
@@ -5454,10 +5414,8 @@ export interface components {
             note?: components["schemas"]["LedgerNote"];
         };
         LedgerEntryResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["LedgerEntry"]);
+        } & components["schemas"]["LedgerEntry"];
         CreateResellerTokenRequest: {
             name: components["schemas"]["DisplayName"];
             scopes: ("read" | "write")[];
@@ -5467,11 +5425,9 @@ export interface components {
              */
             expires_at?: string | null;
         };
-        OwnResellerResult: {
-            [key: string]: unknown;
-        } & (components["schemas"]["ResellerResult"] & {
+        OwnResellerResult: components["schemas"]["ResellerResult"] & {
             prices: components["schemas"]["ResellerPrice"][];
-        });
+        };
         ResellerLicense: {
             license_id: string;
             license_key: string;
@@ -5616,17 +5572,13 @@ export interface components {
             description?: components["schemas"]["DeveloperNote"];
         };
         WebhookResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Webhook"]);
+        } & components["schemas"]["Webhook"];
         /** @description The secret that verifies signatures: `whsec_` and 32 bytes in base64. */
         WebhookSecret: string;
-        CreateWebhookResult: {
-            [key: string]: unknown;
-        } & (components["schemas"]["WebhookResult"] & {
+        CreateWebhookResult: components["schemas"]["WebhookResult"] & {
             secret: components["schemas"]["WebhookSecret"];
-        });
+        };
         UpdateWebhookRequest: {
             url?: components["schemas"]["WebhookUrl"];
             types?: components["schemas"]["WebhookEventTypes"];
@@ -5683,10 +5635,8 @@ export interface components {
             created_at: string;
         };
         WebhookDeliveryResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["WebhookDelivery"]);
+        } & components["schemas"]["WebhookDelivery"];
         ReplayWebhookEventsRequest: {
             /** Format: date-time */
             since: string;
@@ -5717,14 +5667,12 @@ export interface components {
             response_body: string | null;
             error: string | null;
         };
-        WebhookDeliveryDetailsResult: {
-            [key: string]: unknown;
-        } & (components["schemas"]["WebhookDeliveryResult"] & {
+        WebhookDeliveryDetailsResult: components["schemas"]["WebhookDeliveryResult"] & {
             /** @description The exact body that is sent. */
             payload: string;
             /** @description All attempts, in order. */
             attempt_log: components["schemas"]["WebhookDeliveryAttempt"][];
-        });
+        };
         /** @description One number for each of the `days`. */
         DailyCounts: number[];
         UserSeries: {
@@ -5908,10 +5856,8 @@ export interface components {
             features?: components["schemas"]["PlanFeatures"];
         };
         AdminPlanResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["AdminPlan"]);
+        } & components["schemas"]["AdminPlan"];
         PlanQuota: number;
         UpdatePlanRequest: {
             name?: components["schemas"]["PlanName"];
@@ -5929,10 +5875,8 @@ export interface components {
             amount?: number;
         };
         InvoiceResult: {
-            [key: string]: unknown;
-        } & ({
             status: components["schemas"]["SuccessStatus"];
-        } & components["schemas"]["Invoice"]);
+        } & components["schemas"]["Invoice"];
         /** @enum {string} */
         SigningAlgorithm: "ES256" | "RS256";
         SigningKey: {

@@ -56,10 +56,10 @@ function ofOperation(contract: Contract, operation: Request): string[] {
   }
   // progenitor: one kind of success.
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
-  const kinds = successes.map(([, response]) => JSON.stringify(resolve(contract, response).content ?? null));
-  if (new Set(kinds.map(withoutExample)).size > 1) {
-    found.push(`${operationId}: has several kinds of success`);
-  }
+  const kinds = successes.map(([, response]) =>
+    JSON.stringify(resolve(contract, response).content ?? null, withoutExamples),
+  );
+  if (new Set(kinds).size > 1) found.push(`${operationId}: has several kinds of success`);
   for (const [status, response] of successes) {
     const content = Object.entries(resolve<Response>(contract, response).content ?? {});
     if (content.length > 1) found.push(`${operationId} ${status}: has several media types`);
@@ -73,10 +73,9 @@ function ofOperation(contract: Contract, operation: Request): string[] {
   return found;
 }
 
-function withoutExample(content: string): string {
-  return JSON.stringify(JSON.parse(content), (key, value: unknown) =>
-    key === 'example' || key === 'examples' ? undefined : value,
-  );
+/** A replacer for JSON.stringify. */
+function withoutExamples(key: string, value: unknown): unknown {
+  return key === 'example' || key === 'examples' ? undefined : value;
 }
 
 function ofComponents(contract: Contract): string[] {
@@ -101,10 +100,7 @@ function ofComponents(contract: Contract): string[] {
     if (!isNamed && properties) found.push(`${path}: is not a schema with a name`);
     // float32 has 24 bits: Go clients lose cents.
     if (type === 'number' && format !== 'double') found.push(`${path}: needs the format double`);
-    if (
-      TYPED_FORMATS.includes(format ?? '') &&
-      ['pattern', 'minLength', 'maxLength'].some((k) => k in schema)
-    ) {
+    if (TYPED_FORMATS.includes(format ?? '') && isLimited(schema)) {
       found.push(`${path}: has a pattern or a length besides its format: use x-pattern or x-format`);
     }
     for (const [name, each] of Object.entries(properties ?? {}))
@@ -121,8 +117,7 @@ function ofComponents(contract: Contract): string[] {
     visit(schema, `parameter ${name}`, false, false);
     // progenitor makes a type for each operation of an inline schema with constraints.
     const { type, format, enum: values = [] } = schema as Parts;
-    const isConstrained = ['pattern', 'minLength', 'maxLength'].some((keyword) => keyword in schema);
-    if (type === 'string' && format === undefined && (isConstrained || values.length > 1)) {
+    if (type === 'string' && format === undefined && (isLimited(schema) || values.length > 1)) {
       found.push(`parameter ${name}: its schema has no name`);
     }
   }
@@ -137,6 +132,11 @@ interface Parts {
   readonly type?: string;
   readonly format?: string;
   readonly enum?: readonly unknown[];
+}
+
+/** Whether a schema limits its text. */
+function isLimited(schema: Schema): boolean {
+  return ['pattern', 'minLength', 'maxLength'].some((keyword) => keyword in schema);
 }
 
 /** The names of the schemas that some nodes refer to, directly or not. */

@@ -17,8 +17,11 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
 ];
 const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
+/** The codes that every operation may return. */
+export const GENERAL_CODES: readonly string[] = [...OF_EVERY_OPERATION, ...OF_BODIES];
+
 /** The codes of an operation's errors, the most usual first. */
-export function codesOf({ requestBody, 'x-error-codes': own = [] }: MarkedOperation): readonly ErrorCode[] {
+function codesOf({ requestBody, 'x-error-codes': own = [] }: MarkedOperation): readonly ErrorCode[] {
   return [...OF_EVERY_OPERATION, ...own, ...(requestBody ? OF_BODIES : [])];
 }
 

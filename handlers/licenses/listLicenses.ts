@@ -1,10 +1,9 @@
 import type { Handler } from '../handler.ts';
 import { toPage } from '../page.ts';
-import { toLicense } from './license.ts';
+import { toFilter, toLicense } from './license.ts';
 
 export const listLicenses: Handler<'listLicenses'> = async ({ path, query, actor }, { licenses }) => {
-  const { limit, cursor, status, tier, reseller_id: resellerId, q } = query;
-  const filter = { status, tier, resellerId, q };
-  const page = await licenses.list(actor.developerId, path.app_id, { limit, cursor }, filter);
+  const { limit, cursor } = query;
+  const page = await licenses.list(actor.developerId, path.app_id, { limit, cursor }, toFilter(query));
   return toPage(page, toLicense);
 };

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/processes.ts';
-import { clients, run, type Program } from './support/clients.ts';
+import { run } from '../support/programs.ts';
+import { clients, type Program } from './support/clients.ts';
 import { APP, startStandIn } from './support/stand-in.ts';
 
 const openssl = await run('openssl', ['version']);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { describe, expect, test } from 'vitest';
 import { boundRequestSignatureOf } from '../support/response-signature.ts';
-import { CLIENTS, run, VECTORS } from './support/clients.ts';
+import { run } from '../support/programs.ts';
+import { CLIENTS, VECTORS } from './support/clients.ts';
 
 interface Vector {
   readonly name: string;

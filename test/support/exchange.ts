@@ -3,6 +3,7 @@ import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import { expect } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { catalog, type CatalogEntry } from '../../src/foundation/errors/catalog.ts';
+import { GENERAL_CODES } from '../../tools/errors-by-status.ts';
 import { legacyValidator, responseHeaders, responseValidators } from './response-validators.ts';
 
 export interface Exchange {
@@ -30,17 +31,6 @@ const isLegacyError = legacyValidator(legacySchema);
 
 /** What a response must not reveal. */
 const LEAK = /\bat .*\.ts:\d|select |insert |node_modules/i;
-
-/** Codes that every operation may return. */
-const GENERAL_CODES = [
-  'VALIDATION_FAILED',
-  'MALFORMED_JSON',
-  'MALFORMED_REQUEST',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'INTERNAL_ERROR',
-  'SERVICE_UNAVAILABLE',
-];
 
 /** The paths of the contract by their number of segments, to look up requests. */
 const templates = Map.groupBy(

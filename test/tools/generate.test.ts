@@ -9,6 +9,7 @@ import { readContract } from '../../tools/generate/bundle.ts';
 import type { Contract } from '../../tools/generate/document.ts';
 import { type GeneratedFile, difference, write } from '../../tools/generate/output.ts';
 import { requestValidators as buildRequestValidators } from '../../tools/generate/request-validators.ts';
+import { types } from '../../tools/generate/types.ts';
 import { checksOf } from '../support/response-validators.ts';
 
 const SAMPLE = await readContract(join(import.meta.dirname, 'sample.yaml'));
@@ -200,6 +201,18 @@ describe('response validators', () => {
     );
     expect(responseHeaders['getKey']![200]).toEqual({ etag: true });
   });
+});
+
+test('types name all members, also of compositions, although clients expect unknown ones', async () => {
+  const contract = structuredClone(SAMPLE);
+  const part = { type: 'object', properties: { more: { type: 'string' } }, additionalProperties: true };
+  Object.assign(contract.components!.schemas!, {
+    Whole: { allOf: [part], additionalProperties: true },
+    Map: { type: 'object', additionalProperties: true },
+  });
+  const written = await types(contract);
+  expect(written.match(/\[key: string\]: unknown/g)).toHaveLength(1);
+  expect(written).toMatch(/Map: \{\s*\[key: string\]: unknown/);
 });
 
 test('case folding is full and not Turkic', async () => {

@@ -15,10 +15,11 @@ export async function types(contract: Contract): Promise<string> {
   return BANNER + astToString(ast);
 }
 
-/** The contract without `additionalProperties: true` where a schema names members. */
+/** The contract without `additionalProperties: true` where a schema names members, also as the parts of another one. */
 function withoutUnknownMembers(contract: Contract): Contract {
   return JSON.parse(JSON.stringify(contract), (_key, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('properties' in value)) return value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (!('properties' in value) && !('allOf' in value)) return value;
     const { additionalProperties, ...closed } = value as { additionalProperties?: unknown };
     return additionalProperties === true ? closed : value;
   }) as Contract;

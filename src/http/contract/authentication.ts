@@ -16,8 +16,11 @@ export type Identity = Partial<Omit<Found, 'scopes'>> & { readonly scopes?: read
 
 type Bearer = Awaited<ReturnType<Services['bearerTokens']['authenticate']>>;
 
-/** The kind of bearer token that an operation requires, in its extension `x-bearer-token`. */
-type BearerKind = 'developer' | 'reseller' | 'administrator' | 'agent' | 'session';
+/** The extension of an operation with a bearer token. */
+type BearerMark = Operation & {
+  /** The kind of token that it requires. */
+  readonly 'x-bearer-token': 'developer' | 'reseller' | 'administrator' | 'agent' | 'session';
+};
 
 /**
  * The security scheme of the contract. It returns the identity behind a bearer token, or nothing for a token of another
@@ -66,42 +69,34 @@ export function createAuthentication(services: Services, now: () => Date) {
     return actor && { actor };
   }
 
-  const scheme =
-    (identify: (token: string, origin: Origin) => Promise<Identity | undefined>) =>
-    async (context: Context, { resource = 'api' }: Exchange): Promise<Identity | undefined> => {
-      const { headers, client } = context.request as unknown as ContractRequest;
-      const token = bearerToken(headers['authorization']);
-      const origin = { address: client.address, resource };
-      const identity = token === undefined ? undefined : await identify(token, origin);
-      if (!identity) return undefined;
-      assertScopes(context.operation, identity.scopes ?? []);
-      assertNotDelegated(context.operation, identity);
-      if (!identity.actor && !identity.agent) return undefined;
-      const isStillAllowed = async () => (await identify(token!, origin)) !== undefined;
-      return { ...identity, isStillAllowed };
-    };
+  const identify = {
+    developer: developerOf,
+    reseller: resellerOf,
+    administrator: administratorOf,
+    agent: agentOf,
+  };
 
-  const identities: Record<
-    BearerKind,
-    (context: Context, exchange: Exchange) => Promise<Identity | undefined>
-  > = {
-    developer: scheme(developerOf),
-    reseller: scheme(resellerOf),
-    administrator: scheme(administratorOf),
-    agent: scheme(agentOf),
-    session: async (context) => {
-      const { headers, client } = context.request as unknown as ContractRequest;
-      const token = bearerToken(headers['authorization']);
-      return token === undefined ? undefined : { session: await sessions.identify(token, client) };
-    },
-  };
-  return {
-    BearerToken: async (context: Context, _request: unknown, exchange: Exchange) =>
-      identities[(exchange.operation as Operation & { 'x-bearer-token': BearerKind })['x-bearer-token']](
-        context,
-        exchange,
-      ),
-  };
+  async function BearerToken(
+    context: Context,
+    _request: unknown,
+    { resource = 'api' }: Exchange,
+  ): Promise<Identity | undefined> {
+    const { headers, client } = context.request as unknown as ContractRequest;
+    const token = bearerToken(headers['authorization']);
+    if (token === undefined) return undefined;
+    const { 'x-bearer-token': kind } = context.operation as BearerMark;
+    if (kind === 'session') return { session: await sessions.identify(token, client) };
+    const identityNow = () => identify[kind](token, { address: client.address, resource });
+    const identity = await identityNow();
+    if (!identity) return undefined;
+    assertScopes(context.operation, identity.scopes ?? []);
+    assertNotDelegated(context.operation, identity);
+    if (!identity.actor && !identity.agent) return undefined;
+    const isStillAllowed = async () => (await identityNow()) !== undefined;
+    return { ...identity, isStillAllowed };
+  }
+
+  return { BearerToken };
 }
 
 /** The identity that the security scheme found for a request. */

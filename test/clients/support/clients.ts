@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,17 +7,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { atFileEnd } from '../../support/at-file-end.ts';
+import { demand, run, type Outcome } from '../../support/programs.ts';
 
 export const CLIENTS = fileURLToPath(new URL('../../../docs/clients/', import.meta.url));
 const SUPPORT = import.meta.dirname;
 export const VECTORS = join(CLIENTS, 'test-vectors.json');
-
-/** The result of a client program. */
-export interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** One of the example clients. */
 export interface Client {
@@ -34,26 +28,6 @@ export interface Program {
   run(args: readonly string[], environment?: Record<string, string>): Promise<Outcome>;
   /** Like `run`, but in one process for all calls if the start of an interpreter would take most of the time. */
   runQuickly(args: readonly string[]): Promise<Outcome>;
-}
-
-/** The input of a program besides its arguments. */
-export interface Given {
-  /** Its standard input. */
-  readonly input?: string;
-  /** Additional environment variables. */
-  readonly environment?: Record<string, string>;
-}
-
-/** Runs a program until it exits. A missing one has exit code 127, like in a shell. */
-export function run(program: string, args: readonly string[], given: Given = {}): Promise<Outcome> {
-  const options = { timeout: 120_000, env: { ...process.env, ...given.environment } };
-  return new Promise((resolve) => {
-    const child = execFile(program, args, options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.code === 'ENOENT' ? 127 : Number(error.code ?? -1);
-      resolve({ code, stdout, stderr });
-    });
-    child.stdin?.on('error', () => {}).end(given.input ?? '');
-  });
 }
 
 /** @param command the start of the command line */
@@ -100,7 +74,7 @@ function startRuns(interpreter: string, script: readonly string[]): Program['run
 }
 
 /** A folder that one of the test files fills, because compilation takes seconds. It is deleted after the test run. */
-async function oncePerRun(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+async function oncePerRun(name: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
   const folder = join(inject('compiled'), name);
   const complete = join(folder, 'complete');
   while (!(await succeeds(access(complete)))) {
@@ -122,12 +96,6 @@ const succeeds = (work: Promise<unknown>) =>
     () => true,
     () => false,
   );
-
-/** Runs a program that must succeed. */
-async function demand(program: string, args: readonly string[]): Promise<void> {
-  const { code, stdout, stderr } = await run(program, args);
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout}${stderr}`);
-}
 
 /** The name of what is missing if a trial run fails. */
 async function unless(program: string, args: readonly string[], missing: string, input = '') {

@@ -4,7 +4,6 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const CONTRACT = 'generated/openapi.json';
 const VERIFIED = 'test/generators/verified.sha256';
-const SECONDS = 1000;
 
 /**
  * Writes down the contract that all generators have passed with, in the form of `sha256sum --check`, so that CI repeats
@@ -18,11 +17,6 @@ export class VerifiedReporter implements Reporter {
   /** @param files how many test files there are */
   constructor(files: number) {
     this.#files = files;
-  }
-
-  onTestModuleEnd(module: TestModule): void {
-    const { duration } = module.diagnostic();
-    console.log(`${module.relativeModuleId}: ${Math.round(duration / SECONDS)} s`);
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: string): void {
