@@ -4450,9 +4450,175 @@ return errors === 0;
 }
 
 exports.v19 = validate29;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password","new_password"],"properties":{"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"new_password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"token":{"type":"string","minLength":1,"maxLength":1024}}}},"required":["requestBody"]};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.email !== undefined){
+let data1 = data0.email;
+if(typeof data1 === "string"){
+if(func2(data1) > 254){
+const err1 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data1.length <= 508){
+if(!pattern19.test(data1)){
+const err2 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.length <= 508){
+if(!(formats4.test(data1))){
+const err3 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.password !== undefined){
+let data2 = data0.password;
+if(typeof data2 === "string"){
+if(func2(data2) > 128){
+const err5 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err6 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data0.token !== undefined){
+let data3 = data0.token;
+if(typeof data3 === "string"){
+if(func2(data3) > 1024){
+const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err9 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+
+exports.v20 = validate30;
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password","new_password"],"properties":{"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"new_password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4582,14 +4748,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+exports.v21 = validate31;
+const schema33 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4688,14 +4854,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate31;
-const schema33 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","password"],"properties":{"token":{"type":"string","minLength":1,"maxLength":200},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"end_access":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v22 = validate32;
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","password"],"properties":{"token":{"type":"string","minLength":1,"maxLength":200},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"end_access":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4837,16 +5003,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate32;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
-const formats30 = module1.fullFormats["date-time"];
-const pattern36 = new RegExp("^[0-9]{4}-", "u");
+exports.v23 = validate33;
+const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+const formats32 = module1.fullFormats["date-time"];
+const pattern37 = new RegExp("^[0-9]{4}-", "u");
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4971,7 +5137,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev")) || (data3 === "agent:register")) || (data3 === "agent:execute"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema34.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5030,7 +5196,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern36.test(data4)){
+if(!pattern37.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -5040,7 +5206,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats30.validate(data4))){
+if(!(formats32.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -5075,15 +5241,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate33;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
-const schema36 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+exports.v24 = validate34;
+const schema36 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
+const schema37 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5190,7 +5356,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data2 === "web") || (data2 === "native"))){
-const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5375,7 +5541,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((((data8 === "authorization_code") || (data8 === "refresh_token")) || (data8 === "client_credentials")) || (data8 === "urn:ietf:params:oauth:grant-type:device_code")) || (data8 === "urn:ietf:params:oauth:grant-type:jwt-bearer"))){
-const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5462,7 +5628,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((((((((data10 === "openid") || (data10 === "profile")) || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
-const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5521,7 +5687,7 @@ vErrors.push(err32);
 errors++;
 }
 if(!(((data11 === "client_secret_basic") || (data11 === "client_secret_post")) || (data11 === "none"))){
-const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
+const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -5554,15 +5720,15 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
-const schema38 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+exports.v25 = validate35;
+const schema38 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
+const schema39 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5801,7 +5967,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((((data7 === "openid") || (data7 === "profile")) || (data7 === "email")) || (data7 === "offline_access")) || (data7 === "read")) || (data7 === "write")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
-const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema37.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema38.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5870,14 +6036,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v26 = validate36;
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5974,18 +6140,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate36;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"bind_responses":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
-const pattern37 = new RegExp("^[0-9a-f]{64}$", "u");
-const pattern38 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
-const pattern39 = new RegExp("^https?://", "u");
-const pattern40 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+exports.v27 = validate37;
+const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"bind_responses":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
+const pattern38 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern39 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
+const pattern40 = new RegExp("^https?://", "u");
+const pattern41 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6072,7 +6238,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema40.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema41.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6150,7 +6316,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data7.length <= 128){
-if(!pattern37.test(data7)){
+if(!pattern38.test(data7)){
 const err13 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -6305,7 +6471,7 @@ vErrors.push(err24);
 errors++;
 }
 if(data14.length <= 128){
-if(!pattern38.test(data14)){
+if(!pattern39.test(data14)){
 const err25 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
@@ -6342,7 +6508,7 @@ vErrors.push(err27);
 errors++;
 }
 if(data15.length <= 4096){
-if(!pattern39.test(data15)){
+if(!pattern40.test(data15)){
 const err28 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err28];
@@ -6454,7 +6620,7 @@ vErrors.push(err36);
 errors++;
 }
 if(data18.length <= 128){
-if(!pattern40.test(data18)){
+if(!pattern41.test(data18)){
 const err37 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err37];
@@ -6536,14 +6702,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate37;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
+exports.v28 = validate38;
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6618,16 +6784,16 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
-const pattern41 = new RegExp("^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const pattern43 = new RegExp("^[^\\u0000]*$", "u");
+exports.v29 = validate39;
+const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
+const pattern42 = new RegExp("^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+const pattern44 = new RegExp("^[^\\u0000]*$", "u");
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6770,7 +6936,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern41.test(data4)){
+if(!pattern42.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -6806,7 +6972,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data5 === "string"){
-if(!pattern36.test(data5)){
+if(!pattern37.test(data5)){
 const err15 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -6816,7 +6982,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!(formats30.validate(data5))){
+if(!(formats32.validate(data5))){
 const err16 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -6852,7 +7018,7 @@ vErrors.push(err18);
 errors++;
 }
 if(data6.length <= 1000){
-if(!pattern43.test(data6)){
+if(!pattern44.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -6923,14 +7089,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v30 = validate40;
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7080,7 +7246,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(data4 === true)){
-const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema43.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema44.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7114,7 +7280,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data5.length <= 128){
-if(!pattern41.test(data5)){
+if(!pattern42.test(data5)){
 const err15 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -7160,14 +7326,894 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate40;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v31 = validate41;
+const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"license_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_users":{"type":"boolean"}}}},"required":["requestBody"]};
+const pattern46 = new RegExp("^[^\\u0000]+$", "u");
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough23 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough23){
+break;
+}
+if(!(((((((key0 === "license_ids") || (key0 === "filter")) || (key0 === "all")) || (key0 === "cursor")) || (key0 === "dry_run")) || (key0 === "reason")) || (key0 === "ban_users"))){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.license_ids !== undefined){
+let data1 = data0.license_ids;
+if(Array.isArray(data1)){
+if(data1.length > 1000){
+const err2 = {instancePath:instancePath+"/requestBody/license_ids",schemaPath:"#/properties/requestBody/properties/license_ids/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data1.length < 1){
+const err3 = {instancePath:instancePath+"/requestBody/license_ids",schemaPath:"#/properties/requestBody/properties/license_ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const len0 = data1.length;
+const enough24 = errors + 1000;
+for(let i0=0; i0<len0; i0++){
+if(errors >= enough24){
+break;
+}
+let data2 = data1[i0];
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err4 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!pattern46.test(data2)){
+const err6 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/license_ids",schemaPath:"#/properties/requestBody/properties/license_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.filter !== undefined){
+let data3 = data0.filter;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough25 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough25){
+break;
+}
+if(!((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q"))){
+const err9 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data3.status !== undefined){
+let data4 = data3.status;
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
+const err11 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/enum",keyword:"enum",params:{allowedValues: schema45.properties.requestBody.properties.filter.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data3.tier !== undefined){
+let data5 = data3.tier;
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+const err12 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data5.length <= 128){
+if(!pattern42.test(data5)){
+const err14 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data3.reseller_id !== undefined){
+let data6 = data3.reseller_id;
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+const err16 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err17 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data6.length <= 128){
+if(!pattern46.test(data6)){
+const err18 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data3.q !== undefined){
+let data7 = data3.q;
+if(typeof data7 === "string"){
+if(func2(data7) > 128){
+const err20 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(func2(data7) < 1){
+const err21 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data7.length <= 256){
+if(!pattern46.test(data7)){
+const err22 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data0.all !== undefined){
+let data8 = data0.all;
+if(typeof data8 !== "boolean"){
+const err25 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(!(data8 === true)){
+const err26 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema45.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data0.cursor !== undefined){
+let data9 = data0.cursor;
+if(typeof data9 === "string"){
+if(func2(data9) > 512){
+const err27 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(func2(data9) < 1){
+const err28 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data0.dry_run !== undefined){
+if(typeof data0.dry_run !== "boolean"){
+const err30 = {instancePath:instancePath+"/requestBody/dry_run",schemaPath:"#/properties/requestBody/properties/dry_run/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data0.reason !== undefined){
+let data11 = data0.reason;
+if((typeof data11 !== "string") && (data11 !== null)){
+const err31 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if(typeof data11 === "string"){
+if(func2(data11) > 500){
+const err32 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(data11.length <= 1000){
+if(!pattern44.test(data11)){
+const err33 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+}
+if(data0.ban_users !== undefined){
+if(typeof data0.ban_users !== "boolean"){
+const err34 = {instancePath:instancePath+"/requestBody/ban_users",schemaPath:"#/properties/requestBody/properties/ban_users/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+
+exports.v32 = validate42;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"license_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"}}}},"required":["requestBody"]};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough26 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough26){
+break;
+}
+if(!(((((key0 === "license_ids") || (key0 === "filter")) || (key0 === "all")) || (key0 === "cursor")) || (key0 === "dry_run"))){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.license_ids !== undefined){
+let data1 = data0.license_ids;
+if(Array.isArray(data1)){
+if(data1.length > 1000){
+const err2 = {instancePath:instancePath+"/requestBody/license_ids",schemaPath:"#/properties/requestBody/properties/license_ids/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data1.length < 1){
+const err3 = {instancePath:instancePath+"/requestBody/license_ids",schemaPath:"#/properties/requestBody/properties/license_ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const len0 = data1.length;
+const enough27 = errors + 1000;
+for(let i0=0; i0<len0; i0++){
+if(errors >= enough27){
+break;
+}
+let data2 = data1[i0];
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err4 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!pattern46.test(data2)){
+const err6 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/license_ids",schemaPath:"#/properties/requestBody/properties/license_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.filter !== undefined){
+let data3 = data0.filter;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough28 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough28){
+break;
+}
+if(!((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q"))){
+const err9 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data3.status !== undefined){
+let data4 = data3.status;
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
+const err11 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/enum",keyword:"enum",params:{allowedValues: schema46.properties.requestBody.properties.filter.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data3.tier !== undefined){
+let data5 = data3.tier;
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+const err12 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data5.length <= 128){
+if(!pattern42.test(data5)){
+const err14 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data3.reseller_id !== undefined){
+let data6 = data3.reseller_id;
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+const err16 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err17 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data6.length <= 128){
+if(!pattern46.test(data6)){
+const err18 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data3.q !== undefined){
+let data7 = data3.q;
+if(typeof data7 === "string"){
+if(func2(data7) > 128){
+const err20 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(func2(data7) < 1){
+const err21 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data7.length <= 256){
+if(!pattern46.test(data7)){
+const err22 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data0.all !== undefined){
+let data8 = data0.all;
+if(typeof data8 !== "boolean"){
+const err25 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(!(data8 === true)){
+const err26 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema46.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data0.cursor !== undefined){
+let data9 = data0.cursor;
+if(typeof data9 === "string"){
+if(func2(data9) > 512){
+const err27 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(func2(data9) < 1){
+const err28 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data0.dry_run !== undefined){
+if(typeof data0.dry_run !== "boolean"){
+const err30 = {instancePath:instancePath+"/requestBody/dry_run",schemaPath:"#/properties/requestBody/properties/dry_run/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+
+exports.v33 = validate43;
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7208,7 +8254,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern43.test(data1)){
+if(!pattern44.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -7234,7 +8280,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern36.test(data2)){
+if(!pattern37.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -7244,7 +8290,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats30.validate(data2))){
+if(!(formats32.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -7279,14 +8325,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate41;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v34 = validate44;
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7327,7 +8373,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern43.test(data1)){
+if(!pattern44.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -7375,14 +8421,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v35 = validate45;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7479,14 +8525,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v36 = validate46;
+const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7714,15 +8760,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
-const pattern51 = new RegExp("^[^\\u0000]+$", "u");
+exports.v37 = validate47;
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7808,7 +8853,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern41.test(data2)){
+if(!pattern42.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -7855,9 +8900,9 @@ vErrors.push(err10);
 errors++;
 }
 const len0 = data3.length;
-const enough23 = errors + 1000;
+const enough29 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough23){
+if(errors >= enough29){
 break;
 }
 let data4 = data3[i0];
@@ -7883,7 +8928,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern51.test(data4)){
+if(!pattern46.test(data4)){
 const err13 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -7931,7 +8976,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(data5 === true)){
-const err17 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema48.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema51.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7964,14 +9009,1151 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v38 = validate48;
+const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"user_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+const func208 = Object.prototype.hasOwnProperty;
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough30 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough30){
+break;
+}
+if(!(((((((key0 === "user_ids") || (key0 === "filter")) || (key0 === "all")) || (key0 === "cursor")) || (key0 === "dry_run")) || (key0 === "reason")) || (key0 === "expires_at"))){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.user_ids !== undefined){
+let data1 = data0.user_ids;
+if(Array.isArray(data1)){
+if(data1.length > 1000){
+const err2 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data1.length < 1){
+const err3 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const len0 = data1.length;
+const enough31 = errors + 1000;
+for(let i0=0; i0<len0; i0++){
+if(errors >= enough31){
+break;
+}
+let data2 = data1[i0];
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err4 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!pattern46.test(data2)){
+const err6 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.filter !== undefined){
+let data3 = data0.filter;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough32 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough32){
+break;
+}
+if(!(func208.call(schema52.properties.requestBody.properties.filter.properties, key1))){
+const err9 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data3.q !== undefined){
+let data4 = data3.q;
+if(typeof data4 === "string"){
+if(func2(data4) > 254){
+const err10 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data4.length <= 508){
+if(!pattern0.test(data4)){
+const err12 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data3.banned !== undefined){
+if(typeof data3.banned !== "boolean"){
+const err14 = {instancePath:instancePath+"/requestBody/filter/banned",schemaPath:"#/properties/requestBody/properties/filter/properties/banned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data3.tier !== undefined){
+let data6 = data3.tier;
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+const err15 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err16 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data6.length <= 128){
+if(!pattern42.test(data6)){
+const err17 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data3.hwid_bound !== undefined){
+if(typeof data3.hwid_bound !== "boolean"){
+const err19 = {instancePath:instancePath+"/requestBody/filter/hwid_bound",schemaPath:"#/properties/requestBody/properties/filter/properties/hwid_bound/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data3.created_since !== undefined){
+let data8 = data3.created_since;
+if(typeof data8 === "string"){
+if(!pattern37.test(data8)){
+const err20 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(!(formats32.validate(data8))){
+const err21 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data3.created_until !== undefined){
+let data9 = data3.created_until;
+if(typeof data9 === "string"){
+if(!pattern37.test(data9)){
+const err23 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(!(formats32.validate(data9))){
+const err24 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data3.subscription !== undefined){
+let data10 = data3.subscription;
+if(typeof data10 !== "string"){
+const err26 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!(((data10 === "none") || (data10 === "active")) || (data10 === "expired"))){
+const err27 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema52.properties.requestBody.properties.filter.properties.subscription.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data3.expires_since !== undefined){
+let data11 = data3.expires_since;
+if(typeof data11 === "string"){
+if(!pattern37.test(data11)){
+const err28 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if(!(formats32.validate(data11))){
+const err29 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data3.expires_until !== undefined){
+let data12 = data3.expires_until;
+if(typeof data12 === "string"){
+if(!pattern37.test(data12)){
+const err31 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if(!(formats32.validate(data12))){
+const err32 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data0.all !== undefined){
+let data13 = data0.all;
+if(typeof data13 !== "boolean"){
+const err35 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(!(data13 === true)){
+const err36 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema52.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data0.cursor !== undefined){
+let data14 = data0.cursor;
+if(typeof data14 === "string"){
+if(func2(data14) > 512){
+const err37 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if(func2(data14) < 1){
+const err38 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data0.dry_run !== undefined){
+if(typeof data0.dry_run !== "boolean"){
+const err40 = {instancePath:instancePath+"/requestBody/dry_run",schemaPath:"#/properties/requestBody/properties/dry_run/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data0.reason !== undefined){
+let data16 = data0.reason;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err41 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if(typeof data16 === "string"){
+if(func2(data16) > 500){
+const err42 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(data16.length <= 1000){
+if(!pattern44.test(data16)){
+const err43 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+}
+if(data0.expires_at !== undefined){
+let data17 = data0.expires_at;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err44 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+if(typeof data17 === "string"){
+if(!pattern37.test(data17)){
+const err45 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if(!(formats32.validate(data17))){
+const err46 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+}
+else {
+const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+validate48.errors = vErrors;
+return errors === 0;
+}
+
+exports.v39 = validate49;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"user_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"}}}},"required":["requestBody"]};
+
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough33 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough33){
+break;
+}
+if(!(((((key0 === "user_ids") || (key0 === "filter")) || (key0 === "all")) || (key0 === "cursor")) || (key0 === "dry_run"))){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.user_ids !== undefined){
+let data1 = data0.user_ids;
+if(Array.isArray(data1)){
+if(data1.length > 1000){
+const err2 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data1.length < 1){
+const err3 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const len0 = data1.length;
+const enough34 = errors + 1000;
+for(let i0=0; i0<len0; i0++){
+if(errors >= enough34){
+break;
+}
+let data2 = data1[i0];
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err4 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!pattern46.test(data2)){
+const err6 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/user_ids",schemaPath:"#/properties/requestBody/properties/user_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.filter !== undefined){
+let data3 = data0.filter;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough35 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough35){
+break;
+}
+if(!(func208.call(schema53.properties.requestBody.properties.filter.properties, key1))){
+const err9 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data3.q !== undefined){
+let data4 = data3.q;
+if(typeof data4 === "string"){
+if(func2(data4) > 254){
+const err10 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err11 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data4.length <= 508){
+if(!pattern0.test(data4)){
+const err12 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data3.banned !== undefined){
+if(typeof data3.banned !== "boolean"){
+const err14 = {instancePath:instancePath+"/requestBody/filter/banned",schemaPath:"#/properties/requestBody/properties/filter/properties/banned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data3.tier !== undefined){
+let data6 = data3.tier;
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+const err15 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err16 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data6.length <= 128){
+if(!pattern42.test(data6)){
+const err17 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data3.hwid_bound !== undefined){
+if(typeof data3.hwid_bound !== "boolean"){
+const err19 = {instancePath:instancePath+"/requestBody/filter/hwid_bound",schemaPath:"#/properties/requestBody/properties/filter/properties/hwid_bound/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data3.created_since !== undefined){
+let data8 = data3.created_since;
+if(typeof data8 === "string"){
+if(!pattern37.test(data8)){
+const err20 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(!(formats32.validate(data8))){
+const err21 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data3.created_until !== undefined){
+let data9 = data3.created_until;
+if(typeof data9 === "string"){
+if(!pattern37.test(data9)){
+const err23 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(!(formats32.validate(data9))){
+const err24 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data3.subscription !== undefined){
+let data10 = data3.subscription;
+if(typeof data10 !== "string"){
+const err26 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!(((data10 === "none") || (data10 === "active")) || (data10 === "expired"))){
+const err27 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.filter.properties.subscription.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data3.expires_since !== undefined){
+let data11 = data3.expires_since;
+if(typeof data11 === "string"){
+if(!pattern37.test(data11)){
+const err28 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if(!(formats32.validate(data11))){
+const err29 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data3.expires_until !== undefined){
+let data12 = data3.expires_until;
+if(typeof data12 === "string"){
+if(!pattern37.test(data12)){
+const err31 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if(!(formats32.validate(data12))){
+const err32 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data0.all !== undefined){
+let data13 = data0.all;
+if(typeof data13 !== "boolean"){
+const err35 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(!(data13 === true)){
+const err36 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data0.cursor !== undefined){
+let data14 = data0.cursor;
+if(typeof data14 === "string"){
+if(func2(data14) > 512){
+const err37 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if(func2(data14) < 1){
+const err38 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/requestBody/cursor",schemaPath:"#/properties/requestBody/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data0.dry_run !== undefined){
+if(typeof data0.dry_run !== "boolean"){
+const err40 = {instancePath:instancePath+"/requestBody/dry_run",schemaPath:"#/properties/requestBody/properties/dry_run/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+validate49.errors = vErrors;
+return errors === 0;
+}
+
+exports.v40 = validate50;
+const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8117,14 +10299,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v41 = validate51;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8165,7 +10347,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern43.test(data1)){
+if(!pattern44.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8191,7 +10373,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern36.test(data2)){
+if(!pattern37.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -8201,7 +10383,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats30.validate(data2))){
+if(!(formats32.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -8236,14 +10418,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+exports.v42 = validate52;
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8328,14 +10510,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate48;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v43 = validate53;
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8386,7 +10568,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 128){
-if(!pattern41.test(data1)){
+if(!pattern42.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8479,14 +10661,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate49;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v44 = validate54;
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8526,7 +10708,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data1 === "user") || (data1 === "hardware")) || (data1 === "network"))){
-const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8689,7 +10871,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data5.length <= 1000){
-if(!pattern43.test(data5)){
+if(!pattern44.test(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -8715,7 +10897,7 @@ vErrors.push(err18);
 errors++;
 }
 if(typeof data6 === "string"){
-if(!pattern36.test(data6)){
+if(!pattern37.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -8725,7 +10907,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(formats30.validate(data6))){
+if(!(formats32.validate(data6))){
 const err20 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -8760,14 +10942,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate50;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
+exports.v45 = validate55;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8818,7 +11000,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 131072){
-if(!pattern43.test(data1)){
+if(!pattern44.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8854,7 +11036,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "public") || (data2 === "session"))){
-const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema54.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema59.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8887,14 +11069,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate51;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v46 = validate56;
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8935,7 +11117,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 131072){
-if(!pattern43.test(data1)){
+if(!pattern44.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8981,15 +11163,15 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate52;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
-const pattern62 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+exports.v47 = validate57;
+const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
+const pattern88 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9040,7 +11222,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 128){
-if(!pattern62.test(data1)){
+if(!pattern88.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -9088,16 +11270,16 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100}}}},"required":["requestBody"]};
-const formats70 = module1.fullFormats.double;
-const pattern63 = new RegExp("^[A-Z]{3}$", "u");
+exports.v48 = validate58;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const formats90 = module1.fullFormats.double;
+const pattern89 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9195,7 +11377,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.length <= 6){
-if(!pattern63.test(data2)){
+if(!pattern89.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -9241,7 +11423,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!(formats70.validate(data3))){
+if(!(formats90.validate(data3))){
 const err12 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -9286,14 +11468,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v49 = validate59;
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9390,7 +11572,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!(formats70.validate(data2))){
+if(!(formats90.validate(data2))){
 const err8 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -9447,14 +11629,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
+exports.v50 = validate60;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9495,9 +11677,9 @@ vErrors.push(err2);
 errors++;
 }
 const len0 = data1.length;
-const enough24 = errors + 1000;
+const enough36 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough24){
+if(errors >= enough36){
 break;
 }
 let data2 = data1[i0];
@@ -9603,7 +11785,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern41.test(data4)){
+if(!pattern42.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -9696,7 +11878,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(formats70.validate(data7))){
+if(!(formats90.validate(data7))){
 const err20 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -9765,14 +11947,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v51 = validate61;
+const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9822,7 +12004,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(formats70.validate(data1))){
+if(!(formats90.validate(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -9868,7 +12050,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.length <= 1000){
-if(!pattern43.test(data2)){
+if(!pattern44.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -9904,14 +12086,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v52 = validate62;
+const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10019,9 +12201,9 @@ vErrors.push(err8);
 errors++;
 }
 const len0 = data2.length;
-const enough25 = errors + 1000;
+const enough37 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough25){
+if(errors >= enough37){
 break;
 }
 let data3 = data2[i0];
@@ -10036,7 +12218,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === "read") || (data3 === "write"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema66.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10095,7 +12277,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern36.test(data4)){
+if(!pattern37.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -10105,7 +12287,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats30.validate(data4))){
+if(!(formats32.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -10140,14 +12322,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate58;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v53 = validate63;
+const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10265,7 +12447,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern41.test(data2)){
+if(!pattern42.test(data2)){
 const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -10394,7 +12576,7 @@ vErrors.push(err20);
 errors++;
 }
 if(data6.length <= 1000){
-if(!pattern43.test(data6)){
+if(!pattern44.test(data6)){
 const err21 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -10430,15 +12612,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate59;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
-const pattern71 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
+exports.v54 = validate64;
+const schema68 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","login.refused","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const pattern97 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10499,7 +12681,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data1.length <= 4096){
-if(!pattern71.test(data1)){
+if(!pattern97.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -10558,9 +12740,9 @@ vErrors.push(err9);
 errors++;
 }
 const len0 = data2.length;
-const enough26 = errors + 1000;
+const enough38 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough26){
+if(errors >= enough38){
 break;
 }
 let data3 = data2[i0];
@@ -10574,8 +12756,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
-const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema63.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "login.refused")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
+const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema68.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10645,7 +12827,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data4.length <= 1000){
-if(!pattern43.test(data4)){
+if(!pattern44.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -10681,14 +12863,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate60;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v55 = validate65;
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","login.refused","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10729,7 +12911,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 4096){
-if(!pattern71.test(data1)){
+if(!pattern97.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -10788,9 +12970,9 @@ vErrors.push(err7);
 errors++;
 }
 const len0 = data2.length;
-const enough27 = errors + 1000;
+const enough39 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough27){
+if(errors >= enough39){
 break;
 }
 let data3 = data2[i0];
@@ -10804,8 +12986,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
-const err9 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema64.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "login.refused")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
+const err9 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema69.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10875,7 +13057,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data4.length <= 1000){
-if(!pattern43.test(data4)){
+if(!pattern44.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -10923,14 +13105,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate61;
-const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
+exports.v56 = validate66;
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11005,14 +13187,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate62;
-const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
+exports.v57 = validate67;
+const schema71 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11042,7 +13224,7 @@ errors++;
 if(data0.since !== undefined){
 let data1 = data0.since;
 if(typeof data1 === "string"){
-if(!pattern36.test(data1)){
+if(!pattern37.test(data1)){
 const err2 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -11052,7 +13234,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!(formats30.validate(data1))){
+if(!(formats32.validate(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -11077,7 +13259,7 @@ errors++;
 if(data0.until !== undefined){
 let data2 = data0.until;
 if(typeof data2 === "string"){
-if(!pattern36.test(data2)){
+if(!pattern37.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -11087,7 +13269,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats30.validate(data2))){
+if(!(formats32.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -11167,14 +13349,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate63;
-const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
+exports.v58 = validate68;
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11249,7 +13431,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema67.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema72.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11367,14 +13549,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate64;
-const schema68 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v59 = validate69;
+const schema73 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11449,7 +13631,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema68.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema73.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11494,14 +13676,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate65;
-const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","maxProperties":1000,"additionalProperties":true}},"required":["requestBody"]};
+exports.v60 = validate70;
+const schema74 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","maxProperties":1000,"additionalProperties":true}},"required":["requestBody"]};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11551,15 +13733,15 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate66;
-const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","format":"double","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema71 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
+exports.v61 = validate71;
+const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","format":"double","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema76 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11609,7 +13791,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data1 === "subscription") || (data1 === "license_quota")) || (data1 === "reseller_balance"))){
-const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema75.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11689,7 +13871,7 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!(formats70.validate(data3))){
+if(!(formats90.validate(data3))){
 const err11 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -11725,7 +13907,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data4.length <= 6){
-if(!pattern63.test(data4)){
+if(!pattern89.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -11761,7 +13943,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err17 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema70.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema75.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -11944,7 +14126,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(!(formats70.validate(data10))){
+if(!(formats90.validate(data10))){
 const err33 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err33];
@@ -11970,9 +14152,9 @@ vErrors.push(err34);
 errors++;
 }
 const len0 = data11.length;
-const enough28 = errors + 1000;
+const enough40 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough28){
+if(errors >= enough40){
 break;
 }
 let data12 = data11[i0];
@@ -12056,16 +14238,16 @@ vErrors.push(err41);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate67;
-const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema73 = {"type":"integer","minimum":0,"maximum":2147483647};
-const schema74 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
+exports.v62 = validate72;
+const schema77 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema78 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema79 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12152,7 +14334,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!(formats70.validate(data2))){
+if(!(formats90.validate(data2))){
 const err7 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -12293,9 +14475,9 @@ vErrors.push(err18);
 errors++;
 }
 const len0 = data6.length;
-const enough29 = errors + 1000;
+const enough41 = errors + 1000;
 for(let i0=0; i0<len0; i0++){
-if(errors >= enough29){
+if(errors >= enough41){
 break;
 }
 let data7 = data6[i0];
@@ -12379,14 +14561,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate68;
-const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+exports.v63 = validate73;
+const schema80 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12403,9 +14585,9 @@ errors++;
 if(data.requestBody !== undefined){
 let data0 = data.requestBody;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough30 = errors + 1000;
+const enough42 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough30){
+if(errors >= enough42){
 break;
 }
 if(!(key0 === "amount")){
@@ -12442,7 +14624,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(formats70.validate(data1))){
+if(!(formats90.validate(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -12487,7 +14669,120 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate73.errors = vErrors;
+return errors === 0;
+}
+
+exports.v64 = validate74;
+const schema81 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":500,"pattern":"^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"},"disable_applications":{"type":"boolean"}}}},"required":[]};
+const pattern104 = new RegExp("^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$", "u");
+
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough43 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough43){
+break;
+}
+if(!((key0 === "reason") || (key0 === "disable_applications"))){
+const err0 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data0.reason !== undefined){
+let data1 = data0.reason;
+if(typeof data1 === "string"){
+if(func2(data1) > 500){
+const err1 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err2 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data1.length <= 1000){
+if(!pattern104.test(data1)){
+const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.disable_applications !== undefined){
+if(typeof data0.disable_applications !== "boolean"){
+const err5 = {instancePath:instancePath+"/requestBody/disable_applications",schemaPath:"#/properties/requestBody/properties/disable_applications/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate74.errors = vErrors;
 return errors === 0;
 }
 
@@ -12505,9 +14800,9 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough31 = errors + 1000;
+const enough44 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough31){
+if(errors >= enough44){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -12534,9 +14829,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough32 = errors + 1000;
+const enough45 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough32){
+if(errors >= enough45){
 break;
 }
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -12628,9 +14923,9 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough33 = errors + 1000;
+const enough46 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough33){
+if(errors >= enough46){
 break;
 }
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -12657,9 +14952,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough34 = errors + 1000;
+const enough47 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough34){
+if(errors >= enough47){
 break;
 }
 const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -12855,9 +15150,9 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough35 = errors + 1000;
+const enough48 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough35){
+if(errors >= enough48){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -12884,9 +15179,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough36 = errors + 1000;
+const enough49 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough36){
+if(errors >= enough49){
 break;
 }
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -13082,9 +15377,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough37 = errors + 1000;
+const enough50 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough37){
+if(errors >= enough50){
 break;
 }
 if(!(key0 === "app_id")){
@@ -13148,9 +15443,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough38 = errors + 1000;
+const enough51 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough38){
+if(errors >= enough51){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -13272,9 +15567,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough39 = errors + 1000;
+const enough52 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough39){
+if(errors >= enough52){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "name"))){
@@ -13385,9 +15680,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough40 = errors + 1000;
+const enough53 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough40){
+if(errors >= enough53){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -13509,9 +15804,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough41 = errors + 1000;
+const enough54 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough41){
+if(errors >= enough54){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "file_name"))){
@@ -13622,9 +15917,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough42 = errors + 1000;
+const enough55 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough42){
+if(errors >= enough55){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -13739,9 +16034,9 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough43 = errors + 1000;
+const enough56 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough43){
+if(errors >= enough56){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -13768,9 +16063,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough44 = errors + 1000;
+const enough57 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough44){
+if(errors >= enough57){
 break;
 }
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -13885,9 +16180,9 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough45 = errors + 1000;
+const enough58 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough45){
+if(errors >= enough58){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -13914,9 +16209,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough46 = errors + 1000;
+const enough59 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough46){
+if(errors >= enough59){
 break;
 }
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -14033,7 +16328,7 @@ return errors === 0;
 }
 
 exports.v8 = validate18;
-const schema19 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema19 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
 function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -14042,9 +16337,9 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough47 = errors + 1000;
+const enough60 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough47){
+if(errors >= enough60){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -14074,9 +16369,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough48 = errors + 1000;
+const enough61 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough48){
+if(errors >= enough61){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -14126,8 +16421,8 @@ errors++;
 if(data1.cursor !== undefined){
 let data3 = data1.cursor;
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data3) > 512){
+const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -14245,9 +16540,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough49 = errors + 1000;
+const enough62 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough49){
+if(errors >= enough62){
 break;
 }
 if(!(key0 === "agent_id")){
@@ -14311,9 +16606,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough50 = errors + 1000;
+const enough63 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough50){
+if(errors >= enough63){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -14412,9 +16707,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough51 = errors + 1000;
+const enough64 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough51){
+if(errors >= enough64){
 break;
 }
 if(!(key0 === "receiver_id")){
@@ -14478,9 +16773,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough52 = errors + 1000;
+const enough65 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough52){
+if(errors >= enough65){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -14550,7 +16845,7 @@ return errors === 0;
 }
 
 exports.v11 = validate21;
-const schema22 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema22 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"developer_session_id":{"type":"string","minLength":1,"maxLength":64}},"required":["developer_session_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -14569,8 +16864,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.token_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
+if(data0.developer_session_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "developer_session_id"},message:"must have required property '"+"developer_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14579,12 +16874,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough53 = errors + 1000;
+const enough66 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough53){
+if(errors >= enough66){
 break;
 }
-if(!(key0 === "token_id")){
+if(!(key0 === "developer_session_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -14595,11 +16890,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data0.token_id !== undefined){
-let data1 = data0.token_id;
+if(data0.developer_session_id !== undefined){
+let data1 = data0.developer_session_id;
 if(typeof data1 === "string"){
 if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14609,7 +16904,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14620,7 +16915,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14645,9 +16940,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough54 = errors + 1000;
+const enough67 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough54){
+if(errors >= enough67){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -14717,7 +17012,7 @@ return errors === 0;
 }
 
 exports.v12 = validate22;
-const schema23 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema23 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -14736,8 +17031,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.client_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(data0.token_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -14746,12 +17041,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough55 = errors + 1000;
+const enough68 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough55){
+if(errors >= enough68){
 break;
 }
-if(!(key0 === "client_id")){
+if(!(key0 === "token_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -14762,11 +17057,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data0.client_id !== undefined){
-let data1 = data0.client_id;
+if(data0.token_id !== undefined){
+let data1 = data0.token_id;
 if(typeof data1 === "string"){
 if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14776,7 +17071,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -14787,7 +17082,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -14812,9 +17107,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough56 = errors + 1000;
+const enough69 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough56){
+if(errors >= enough69){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -14884,7 +17179,7 @@ return errors === 0;
 }
 
 exports.v13 = validate23;
-const schema24 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema24 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -14913,9 +17208,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough57 = errors + 1000;
+const enough70 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough57){
+if(errors >= enough70){
 break;
 }
 if(!(key0 === "client_id")){
@@ -14979,9 +17274,176 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough58 = errors + 1000;
+const enough71 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough58){
+if(errors >= enough71){
+break;
+}
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
+exports.v14 = validate24;
+const schema25 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.client_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough72 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough72){
+break;
+}
+if(!(key0 === "client_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.client_id !== undefined){
+let data1 = data0.client_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough73 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough73){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -15093,14 +17555,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate24.errors = vErrors;
 return errors === 0;
 }
 
-exports.v14 = validate24;
-const schema25 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"authorization_id":{"type":"string","minLength":1,"maxLength":64}},"required":["authorization_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v15 = validate25;
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"authorization_id":{"type":"string","minLength":1,"maxLength":64}},"required":["authorization_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15127,9 +17589,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough59 = errors + 1000;
+const enough74 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough59){
+if(errors >= enough74){
 break;
 }
 if(!(key0 === "authorization_id")){
@@ -15193,9 +17655,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough60 = errors + 1000;
+const enough75 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough60){
+if(errors >= enough75){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -15260,27 +17722,244 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate25;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"action":{"$ref":"#/properties/query/properties/app_id"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const schema27 = {"type":"string","minLength":1,"maxLength":64};
-const func36 = Object.prototype.hasOwnProperty;
-const formats0 = module1.fullFormats["date-time"];
-const pattern8 = new RegExp("^[0-9]{4}-", "u");
+exports.v16 = validate26;
+const schema27 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":20}},"additionalProperties":false,"required":["q"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query"]};
+const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.query === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "query"},message:"must have required property '"+"query"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough76 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough76){
+break;
+}
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.limit === undefined){
+data1.limit = 20;
+}
+if(data1.q === undefined){
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/required",keyword:"required",params:{missingProperty: "q"},message:"must have required property '"+"q"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const enough77 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough77){
+break;
+}
+if(!((key1 === "q") || (key1 === "limit"))){
+const err4 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.q !== undefined){
+let data2 = data1.q;
+if(typeof data2 === "string"){
+if(func2(data2) > 128){
+const err5 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err6 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.length <= 256){
+if(!pattern8.test(data2)){
+const err7 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+let data3 = data1.limit;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err9 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 50 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 50},message:"must be <= 50"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data3 < 1 || isNaN(data3)){
+const err11 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate26.errors = vErrors;
+return errors === 0;
+}
+
+exports.v17 = validate27;
+const schema28 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"actor_kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"action":{"$ref":"#/properties/query/properties/app_id"},"action_prefix":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[a-z_]+(\\.[a-z_]*)?$"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema29 = {"type":"string","minLength":1,"maxLength":64};
+const func40 = Object.prototype.hasOwnProperty;
+const pattern9 = new RegExp("^[a-z_]+(\\.[a-z_]*)?$", "u");
+const pattern10 = new RegExp("^[0-9]{4}-", "u");
+const formats0 = module1.fullFormats["date-time"];
+
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough61 = errors + 1000;
+const enough78 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough61){
+if(errors >= enough78){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -15310,12 +17989,12 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough62 = errors + 1000;
+const enough79 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough62){
+if(errors >= enough79){
 break;
 }
-if(!(func36.call(schema26.properties.query.properties, key1))){
+if(!(func40.call(schema28.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -15362,8 +18041,8 @@ errors++;
 if(data1.cursor !== undefined){
 let data3 = data1.cursor;
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data3) > 512){
+const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -15464,11 +18143,10 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data1.action !== undefined){
-let data6 = data1.action;
-if(typeof data6 === "string"){
-if(func2(data6) > 64){
-const err15 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data1.actor_kind !== undefined){
+let data6 = data1.actor_kind;
+if(typeof data6 !== "string"){
+const err15 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -15477,8 +18155,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func2(data6) < 1){
-const err16 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!(((((((data6 === "developer") || (data6 === "api_token")) || (data6 === "oauth_client")) || (data6 === "agent")) || (data6 === "reseller")) || (data6 === "service")) || (data6 === "administrator"))){
+const err16 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.query.properties.actor_kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -15488,8 +18166,507 @@ vErrors.push(err16);
 errors++;
 }
 }
+if(data1.action !== undefined){
+let data7 = data1.action;
+if(typeof data7 === "string"){
+if(func2(data7) > 64){
+const err17 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err17];
+}
 else {
-const err17 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+vErrors.push(err17);
+}
+errors++;
+}
+if(func2(data7) < 1){
+const err18 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data1.action_prefix !== undefined){
+let data8 = data1.action_prefix;
+if(typeof data8 === "string"){
+if(func2(data8) > 100){
+const err20 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(func2(data8) < 1){
+const err21 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data8.length <= 200){
+if(!pattern9.test(data8)){
+const err22 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+(\\.[a-z_]*)?$"},message:"must match pattern \""+"^[a-z_]+(\\.[a-z_]*)?$"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data1.target !== undefined){
+let data9 = data1.target;
+if(typeof data9 === "string"){
+if(func2(data9) > 64){
+const err24 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(func2(data9) < 1){
+const err25 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/query/target",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data1.address !== undefined){
+let data10 = data1.address;
+if(typeof data10 === "string"){
+if(func2(data10) > 45){
+const err27 = {instancePath:instancePath+"/query/address",schemaPath:"#/properties/query/properties/address/maxLength",keyword:"maxLength",params:{limit: 45},message:"must NOT have more than 45 characters"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(func2(data10) < 2){
+const err28 = {instancePath:instancePath+"/query/address",schemaPath:"#/properties/query/properties/address/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/query/address",schemaPath:"#/properties/query/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data1.since !== undefined){
+let data11 = data1.since;
+if(typeof data11 === "string"){
+if(!pattern10.test(data11)){
+const err30 = {instancePath:instancePath+"/query/since",schemaPath:"#/properties/query/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if(!(formats0.validate(data11))){
+const err31 = {instancePath:instancePath+"/query/since",schemaPath:"#/properties/query/properties/since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/query/since",schemaPath:"#/properties/query/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data1.until !== undefined){
+let data12 = data1.until;
+if(typeof data12 === "string"){
+if(!pattern10.test(data12)){
+const err33 = {instancePath:instancePath+"/query/until",schemaPath:"#/properties/query/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(!(formats0.validate(data12))){
+const err34 = {instancePath:instancePath+"/query/until",schemaPath:"#/properties/query/properties/until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/query/until",schemaPath:"#/properties/query/properties/until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data13 = data.header;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+}
+else {
+const err37 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data14 = data.cookie;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+}
+else {
+const err38 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+validate27.errors = vErrors;
+return errors === 0;
+}
+
+exports.v18 = validate28;
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"actor_kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"action":{"$ref":"#/properties/query/properties/app_id"},"action_prefix":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[a-z_]+(\\.[a-z_]*)?$"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema33 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough80 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough80){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough81 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough81){
+break;
+}
+if(!(func40.call(schema32.properties.query.properties, key1))){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.app_id !== undefined){
+let data2 = data1.app_id;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err3 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err4 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.actor_id !== undefined){
+let data3 = data1.actor_id;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err6 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query/actor_id",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data1.actor_kind !== undefined){
+let data4 = data1.actor_kind;
+if(typeof data4 !== "string"){
+const err9 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!(((((((data4 === "developer") || (data4 === "api_token")) || (data4 === "oauth_client")) || (data4 === "agent")) || (data4 === "reseller")) || (data4 === "service")) || (data4 === "administrator"))){
+const err10 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/enum",keyword:"enum",params:{allowedValues: schema32.properties.query.properties.actor_kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data1.action !== undefined){
+let data5 = data1.action;
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+const err11 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err12 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/query/action",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data1.action_prefix !== undefined){
+let data6 = data1.action_prefix;
+if(typeof data6 === "string"){
+if(func2(data6) > 100){
+const err14 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err15 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data6.length <= 200){
+if(!pattern9.test(data6)){
+const err16 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+(\\.[a-z_]*)?$"},message:"must match pattern \""+"^[a-z_]+(\\.[a-z_]*)?$"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/query/action_prefix",schemaPath:"#/properties/query/properties/action_prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -15572,7 +18749,7 @@ errors++;
 if(data1.since !== undefined){
 let data9 = data1.since;
 if(typeof data9 === "string"){
-if(!pattern8.test(data9)){
+if(!pattern10.test(data9)){
 const err24 = {instancePath:instancePath+"/query/since",schemaPath:"#/properties/query/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -15607,7 +18784,7 @@ errors++;
 if(data1.until !== undefined){
 let data10 = data1.until;
 if(typeof data10 === "string"){
-if(!pattern8.test(data10)){
+if(!pattern10.test(data10)){
 const err27 = {instancePath:instancePath+"/query/until",schemaPath:"#/properties/query/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err27];
@@ -15692,14 +18869,584 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-exports.v16 = validate26;
-const schema30 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v19 = validate29;
+const schema36 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"after":{"type":"string","minLength":1,"maxLength":64},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"app_id":{"$ref":"#/properties/query/properties/after"},"user_id":{"$ref":"#/properties/query/properties/after"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema37 = {"type":"string","minLength":1,"maxLength":64};
+const pattern15 = new RegExp("^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$", "u");
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough82 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough82){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.limit === undefined){
+data1.limit = 20;
+}
+const enough83 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough83){
+break;
+}
+if(!((((((key1 === "after") || (key1 === "order")) || (key1 === "type")) || (key1 === "app_id")) || (key1 === "user_id")) || (key1 === "limit"))){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.after !== undefined){
+let data2 = data1.after;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err3 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err4 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.order !== undefined){
+let data3 = data1.order;
+if(typeof data3 !== "string"){
+const err6 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!((data3 === "asc") || (data3 === "desc"))){
+const err7 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema36.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data1.type !== undefined){
+let data4 = data1.type;
+if(typeof data4 === "string"){
+if(func2(data4) > 1000){
+const err8 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data4.length <= 2000){
+if(!pattern15.test(data4)){
+const err9 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data1.app_id !== undefined){
+let data5 = data1.app_id;
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+const err11 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err12 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data1.user_id !== undefined){
+let data6 = data1.user_id;
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+const err14 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err15 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+let data7 = data1.limit;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err17 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 100 || isNaN(data7)){
+const err18 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data7 < 1 || isNaN(data7)){
+const err19 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data8 = data.header;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+}
+else {
+const err21 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data9 = data.cookie;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+}
+else {
+const err22 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+
+exports.v20 = validate30;
+const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/query/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/query/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema40 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough84 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough84){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough85 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough85){
+break;
+}
+if(!(((key1 === "type") || (key1 === "app_id")) || (key1 === "user_id"))){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.type !== undefined){
+let data2 = data1.type;
+if(typeof data2 === "string"){
+if(func2(data2) > 1000){
+const err3 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data2.length <= 2000){
+if(!pattern15.test(data2)){
+const err4 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.app_id !== undefined){
+let data3 = data1.app_id;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err6 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query/app_id",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data1.user_id !== undefined){
+let data4 = data1.user_id;
+if(typeof data4 === "string"){
+if(func2(data4) > 64){
+const err9 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/query/user_id",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data5 = data.header;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5["last-event-id"] !== undefined){
+let data6 = data5["last-event-id"];
+if(typeof data6 === "string"){
+if(func2(data6) > 64){
+const err13 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/query/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err14 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/query/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/header/last-event-id",schemaPath:"#/properties/query/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data7 = data.cookie;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+}
+else {
+const err17 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+
+exports.v21 = validate31;
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15726,9 +19473,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough63 = errors + 1000;
+const enough86 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough63){
+if(errors >= enough86){
 break;
 }
 if(!(key0 === "app_id")){
@@ -15792,9 +19539,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough64 = errors + 1000;
+const enough87 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough64){
+if(errors >= enough87){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -15859,14 +19606,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-exports.v17 = validate27;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v22 = validate32;
+const schema43 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15893,9 +19640,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough65 = errors + 1000;
+const enough88 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough65){
+if(errors >= enough88){
 break;
 }
 if(!(key0 === "app_id")){
@@ -15959,9 +19706,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough66 = errors + 1000;
+const enough89 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough66){
+if(errors >= enough89){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -16073,17 +19820,17 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate28;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema33 = {"type":"string","minLength":1,"maxLength":64};
-const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const pattern12 = new RegExp("^[^\\u0000]+$", "u");
+exports.v23 = validate33;
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema45 = {"type":"string","minLength":1,"maxLength":64};
+const pattern18 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+const pattern19 = new RegExp("^[^\\u0000]+$", "u");
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16110,9 +19857,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough67 = errors + 1000;
+const enough90 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough67){
+if(errors >= enough90){
 break;
 }
 if(!(key0 === "app_id")){
@@ -16179,9 +19926,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough68 = errors + 1000;
+const enough91 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough68){
+if(errors >= enough91){
 break;
 }
 if(!((((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q")) || (key1 === "limit")) || (key1 === "cursor"))){
@@ -16208,7 +19955,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema44.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16242,7 +19989,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern11.test(data4)){
+if(!pattern18.test(data4)){
 const err12 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -16324,7 +20071,7 @@ vErrors.push(err18);
 errors++;
 }
 if(data6.length <= 256){
-if(!pattern12.test(data6)){
+if(!pattern19.test(data6)){
 const err19 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -16383,8 +20130,8 @@ errors++;
 if(data2.cursor !== undefined){
 let data8 = data2.cursor;
 if(typeof data8 === "string"){
-if(func2(data8) > 256){
-const err24 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data8) > 512){
+const err24 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -16468,14 +20215,14 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v19 = validate29;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
+exports.v24 = validate34;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16512,9 +20259,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough69 = errors + 1000;
+const enough92 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough69){
+if(errors >= enough92){
 break;
 }
 if(!(key0 === "app_id")){
@@ -16588,9 +20335,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const enough70 = errors + 1000;
+const enough93 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough70){
+if(errors >= enough93){
 break;
 }
 if(!((key1 === "status") || (key1 === "tier"))){
@@ -16617,7 +20364,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(data3 === "unused")){
-const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema34.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema46.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16651,7 +20398,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern11.test(data4)){
+if(!pattern18.test(data4)){
 const err14 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -16727,15 +20474,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema36 = {"type":"string","minLength":1,"maxLength":64};
+exports.v25 = validate35;
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema48 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16762,9 +20509,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough71 = errors + 1000;
+const enough94 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough71){
+if(errors >= enough94){
 break;
 }
 if(!(key0 === "app_id")){
@@ -16828,9 +20575,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough72 = errors + 1000;
+const enough95 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough72){
+if(errors >= enough95){
 break;
 }
 if(!((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q"))){
@@ -16857,7 +20604,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema35.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema47.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -16891,7 +20638,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern11.test(data4)){
+if(!pattern18.test(data4)){
 const err12 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -16973,7 +20720,7 @@ vErrors.push(err18);
 errors++;
 }
 if(data6.length <= 256){
-if(!pattern12.test(data6)){
+if(!pattern19.test(data6)){
 const err19 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -17049,15 +20796,15 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate31;
-const schema37 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema38 = {"type":"string","minLength":1,"maxLength":64};
+exports.v26 = validate36;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema50 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17094,9 +20841,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough73 = errors + 1000;
+const enough96 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough73){
+if(errors >= enough96){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "license_id"))){
@@ -17195,9 +20942,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough74 = errors + 1000;
+const enough97 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough74){
+if(errors >= enough97){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -17262,15 +21009,15 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate32;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema40 = {"type":"string","minLength":1,"maxLength":64};
+exports.v27 = validate37;
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema52 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17307,9 +21054,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough75 = errors + 1000;
+const enough98 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough75){
+if(errors >= enough98){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "license_id"))){
@@ -17408,9 +21155,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough76 = errors + 1000;
+const enough99 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough76){
+if(errors >= enough99){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -17522,15 +21269,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate33;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern17 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
+exports.v28 = validate38;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"sort":{"type":"string","enum":["-created_at","username","expires_at"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17557,9 +21303,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough77 = errors + 1000;
+const enough100 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough77){
+if(errors >= enough100){
 break;
 }
 if(!(key0 === "app_id")){
@@ -17626,12 +21372,12 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough78 = errors + 1000;
+const enough101 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough78){
+if(errors >= enough101){
 break;
 }
-if(!((((((((key1 === "limit") || (key1 === "cursor")) || (key1 === "q")) || (key1 === "banned")) || (key1 === "tier")) || (key1 === "hwid_bound")) || (key1 === "created_since")) || (key1 === "created_until"))){
+if(!(func40.call(schema53.properties.query.properties, key1))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -17678,8 +21424,8 @@ errors++;
 if(data2.cursor !== undefined){
 let data4 = data2.cursor;
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
-const err11 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data4) > 512){
+const err11 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -17734,7 +21480,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data5.length <= 508){
-if(!pattern17.test(data5)){
+if(!pattern8.test(data5)){
 const err16 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -17793,7 +21539,7 @@ vErrors.push(err20);
 errors++;
 }
 if(data7.length <= 128){
-if(!pattern11.test(data7)){
+if(!pattern18.test(data7)){
 const err21 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -17831,7 +21577,7 @@ errors++;
 if(data2.created_since !== undefined){
 let data9 = data2.created_since;
 if(typeof data9 === "string"){
-if(!pattern8.test(data9)){
+if(!pattern10.test(data9)){
 const err24 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -17866,7 +21612,7 @@ errors++;
 if(data2.created_until !== undefined){
 let data10 = data2.created_until;
 if(typeof data10 === "string"){
-if(!pattern8.test(data10)){
+if(!pattern10.test(data10)){
 const err27 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err27];
@@ -17898,9 +21644,10 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
-else {
-const err30 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.subscription !== undefined){
+let data11 = data2.subscription;
+if(typeof data11 !== "string"){
+const err30 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -17909,13 +21656,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-if(data.header !== undefined){
-let data11 = data.header;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-}
-else {
-const err31 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
+const err31 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema53.properties.query.properties.subscription.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -17925,12 +21667,11 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data12 = data.cookie;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-}
-else {
-const err32 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.expires_since !== undefined){
+let data12 = data2.expires_since;
+if(typeof data12 === "string"){
+if(!pattern10.test(data12)){
+const err32 = {instancePath:instancePath+"/query/expires_since",schemaPath:"#/properties/query/properties/expires_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -17939,10 +21680,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-else {
-const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(formats0.validate(data12))){
+const err33 = {instancePath:instancePath+"/query/expires_since",schemaPath:"#/properties/query/properties/expires_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -17951,14 +21690,137 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate33.errors = vErrors;
+}
+else {
+const err34 = {instancePath:instancePath+"/query/expires_since",schemaPath:"#/properties/query/properties/expires_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data2.expires_until !== undefined){
+let data13 = data2.expires_until;
+if(typeof data13 === "string"){
+if(!pattern10.test(data13)){
+const err35 = {instancePath:instancePath+"/query/expires_until",schemaPath:"#/properties/query/properties/expires_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(!(formats0.validate(data13))){
+const err36 = {instancePath:instancePath+"/query/expires_until",schemaPath:"#/properties/query/properties/expires_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/query/expires_until",schemaPath:"#/properties/query/properties/expires_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data2.sort !== undefined){
+let data14 = data2.sort;
+if(typeof data14 !== "string"){
+const err38 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(!(((data14 === "-created_at") || (data14 === "username")) || (data14 === "expires_at"))){
+const err39 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/enum",keyword:"enum",params:{allowedValues: schema53.properties.query.properties.sort.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data15 = data.header;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+}
+else {
+const err41 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data16 = data.cookie;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+}
+else {
+const err42 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v29 = validate39;
+const schema54 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"sort":{"type":"string","enum":["-created_at","username","expires_at"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17985,9 +21847,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough79 = errors + 1000;
+const enough102 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough79){
+if(errors >= enough102){
 break;
 }
 if(!(key0 === "app_id")){
@@ -18051,12 +21913,12 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough80 = errors + 1000;
+const enough103 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough80){
+if(errors >= enough103){
 break;
 }
-if(!((((((key1 === "q") || (key1 === "banned")) || (key1 === "tier")) || (key1 === "hwid_bound")) || (key1 === "created_since")) || (key1 === "created_until"))){
+if(!(func40.call(schema54.properties.query.properties, key1))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -18091,7 +21953,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data3.length <= 508){
-if(!pattern17.test(data3)){
+if(!pattern8.test(data3)){
 const err10 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -18150,7 +22012,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data5.length <= 128){
-if(!pattern11.test(data5)){
+if(!pattern18.test(data5)){
 const err15 = {instancePath:instancePath+"/query/tier",schemaPath:"#/properties/query/properties/tier/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -18188,7 +22050,7 @@ errors++;
 if(data2.created_since !== undefined){
 let data7 = data2.created_since;
 if(typeof data7 === "string"){
-if(!pattern8.test(data7)){
+if(!pattern10.test(data7)){
 const err18 = {instancePath:instancePath+"/query/created_since",schemaPath:"#/properties/query/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -18223,7 +22085,7 @@ errors++;
 if(data2.created_until !== undefined){
 let data8 = data2.created_until;
 if(typeof data8 === "string"){
-if(!pattern8.test(data8)){
+if(!pattern10.test(data8)){
 const err21 = {instancePath:instancePath+"/query/created_until",schemaPath:"#/properties/query/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -18255,9 +22117,10 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
-else {
-const err24 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.subscription !== undefined){
+let data9 = data2.subscription;
+if(typeof data9 !== "string"){
+const err24 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -18266,13 +22129,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data.header !== undefined){
-let data9 = data.header;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-}
-else {
-const err25 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
+const err25 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema54.properties.query.properties.subscription.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -18282,12 +22140,11 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data10 = data.cookie;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-}
-else {
-const err26 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.expires_since !== undefined){
+let data10 = data2.expires_since;
+if(typeof data10 === "string"){
+if(!pattern10.test(data10)){
+const err26 = {instancePath:instancePath+"/query/expires_since",schemaPath:"#/properties/query/properties/expires_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -18296,10 +22153,8 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-}
-else {
-const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(formats0.validate(data10))){
+const err27 = {instancePath:instancePath+"/query/expires_since",schemaPath:"#/properties/query/properties/expires_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -18308,15 +22163,138 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate34.errors = vErrors;
+}
+else {
+const err28 = {instancePath:instancePath+"/query/expires_since",schemaPath:"#/properties/query/properties/expires_since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data2.expires_until !== undefined){
+let data11 = data2.expires_until;
+if(typeof data11 === "string"){
+if(!pattern10.test(data11)){
+const err29 = {instancePath:instancePath+"/query/expires_until",schemaPath:"#/properties/query/properties/expires_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if(!(formats0.validate(data11))){
+const err30 = {instancePath:instancePath+"/query/expires_until",schemaPath:"#/properties/query/properties/expires_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/query/expires_until",schemaPath:"#/properties/query/properties/expires_until/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data2.sort !== undefined){
+let data12 = data2.sort;
+if(typeof data12 !== "string"){
+const err32 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(!(((data12 === "-created_at") || (data12 === "username")) || (data12 === "expires_at"))){
+const err33 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/enum",keyword:"enum",params:{allowedValues: schema54.properties.query.properties.sort.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data13 = data.header;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+}
+else {
+const err35 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data14 = data.cookie;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+}
+else {
+const err36 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema44 = {"type":"string","minLength":1,"maxLength":64};
+exports.v30 = validate40;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema56 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18353,9 +22331,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough81 = errors + 1000;
+const enough104 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough81){
+if(errors >= enough104){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "user_id"))){
@@ -18454,9 +22432,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough82 = errors + 1000;
+const enough105 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough82){
+if(errors >= enough105){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -18521,15 +22499,15 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate36;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema46 = {"type":"string","minLength":1,"maxLength":64};
+exports.v31 = validate41;
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema58 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18566,9 +22544,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough83 = errors + 1000;
+const enough106 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough83){
+if(errors >= enough106){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "user_id"))){
@@ -18667,9 +22645,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough84 = errors + 1000;
+const enough107 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough84){
+if(errors >= enough107){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -18781,14 +22759,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate37;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v32 = validate42;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -18815,9 +22793,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough85 = errors + 1000;
+const enough108 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough85){
+if(errors >= enough108){
 break;
 }
 if(!(key0 === "app_id")){
@@ -18884,9 +22862,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough86 = errors + 1000;
+const enough109 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough86){
+if(errors >= enough109){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -18936,8 +22914,8 @@ errors++;
 if(data2.cursor !== undefined){
 let data4 = data2.cursor;
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
-const err11 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data4) > 512){
+const err11 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -19021,15 +22999,228 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema49 = {"type":"string","minLength":1,"maxLength":64};
+exports.v33 = validate43;
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"session_ref":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","session_ref"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema61 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.session_ref === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "session_ref"},message:"must have required property '"+"session_ref"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const enough110 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough110){
+break;
+}
+if(!((key0 === "app_id") || (key0 === "session_ref"))){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.session_ref !== undefined){
+let data2 = data0.session_ref;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err7 = {instancePath:instancePath+"/path/session_ref",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/path/session_ref",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/path/session_ref",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough111 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough111){
+break;
+}
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+
+exports.v34 = validate44;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema63 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19066,9 +23257,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough87 = errors + 1000;
+const enough112 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough87){
+if(errors >= enough112){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "ban_id"))){
@@ -19167,9 +23358,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough88 = errors + 1000;
+const enough113 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough88){
+if(errors >= enough113){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -19234,14 +23425,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v35 = validate45;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19278,9 +23469,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough89 = errors + 1000;
+const enough114 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough89){
+if(errors >= enough114){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "name"))){
@@ -19391,9 +23582,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough90 = errors + 1000;
+const enough115 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough90){
+if(errors >= enough115){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -19458,15 +23649,15 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate40;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema52 = {"type":"string","minLength":1,"maxLength":64};
+exports.v36 = validate46;
+const schema65 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema66 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19503,9 +23694,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough91 = errors + 1000;
+const enough116 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough91){
+if(errors >= enough116){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "user_id"))){
@@ -19607,9 +23798,9 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.limit === undefined){
 data3.limit = 20;
 }
-const enough92 = errors + 1000;
+const enough117 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough92){
+if(errors >= enough117){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -19659,8 +23850,8 @@ errors++;
 if(data3.cursor !== undefined){
 let data5 = data3.cursor;
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
-const err15 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data5) > 512){
+const err15 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -19744,15 +23935,15 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate41;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema54 = {"type":"string","minLength":1,"maxLength":64};
+exports.v37 = validate47;
+const schema67 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema68 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -19799,9 +23990,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const enough93 = errors + 1000;
+const enough118 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough93){
+if(errors >= enough118){
 break;
 }
 if(!(((key0 === "app_id") || (key0 === "user_id")) || (key0 === "name"))){
@@ -19947,9 +24138,9 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-const enough94 = errors + 1000;
+const enough119 = errors + 1000;
 for(const key1 in data4){
-if(errors >= enough94){
+if(errors >= enough119){
 break;
 }
 const err16 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -20014,14 +24205,14 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v38 = validate48;
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20058,9 +24249,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough95 = errors + 1000;
+const enough120 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough95){
+if(errors >= enough120){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "file_name"))){
@@ -20171,9 +24362,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough96 = errors + 1000;
+const enough121 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough96){
+if(errors >= enough121){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -20238,15 +24429,15 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern30 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+exports.v39 = validate49;
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern41 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20283,9 +24474,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough97 = errors + 1000;
+const enough122 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough97){
+if(errors >= enough122){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "file_name"))){
@@ -20396,9 +24587,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough98 = errors + 1000;
+const enough123 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough98){
+if(errors >= enough123){
 break;
 }
 if(!((key1 === "version") || (key1 === "authenticated_only"))){
@@ -20436,7 +24627,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern30.test(data4)){
+if(!pattern41.test(data4)){
 const err15 = {instancePath:instancePath+"/query/version",schemaPath:"#/properties/query/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -20596,14 +24787,14 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v40 = validate50;
+const schema71 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20630,9 +24821,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough99 = errors + 1000;
+const enough124 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough99){
+if(errors >= enough124){
 break;
 }
 if(!(key0 === "reseller_id")){
@@ -20696,9 +24887,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough100 = errors + 1000;
+const enough125 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough100){
+if(errors >= enough125){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -20763,14 +24954,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v41 = validate51;
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20797,9 +24988,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough101 = errors + 1000;
+const enough126 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough101){
+if(errors >= enough126){
 break;
 }
 if(!(key0 === "reseller_id")){
@@ -20863,9 +25054,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough102 = errors + 1000;
+const enough127 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough102){
+if(errors >= enough127){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -20977,14 +25168,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v42 = validate52;
+const schema73 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21011,9 +25202,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough103 = errors + 1000;
+const enough128 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough103){
+if(errors >= enough128){
 break;
 }
 if(!(key0 === "reseller_id")){
@@ -21080,9 +25271,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough104 = errors + 1000;
+const enough129 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough104){
+if(errors >= enough129){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -21132,8 +25323,8 @@ errors++;
 if(data2.cursor !== undefined){
 let data4 = data2.cursor;
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
-const err11 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data4) > 512){
+const err11 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -21217,15 +25408,256 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"$ref":"#/properties/path/properties/reseller_id"}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema61 = {"type":"string","minLength":1,"maxLength":64};
+exports.v43 = validate53;
+const schema74 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const formats24 = module1.fullFormats.date;
+const pattern44 = new RegExp("^[1-9][0-9]{3}-", "u");
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.reseller_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "reseller_id"},message:"must have required property '"+"reseller_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough130 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough130){
+break;
+}
+if(!(key0 === "reseller_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.reseller_id !== undefined){
+let data1 = data0.reseller_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough131 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough131){
+break;
+}
+if(!((key1 === "from") || (key1 === "to"))){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.from !== undefined){
+let data3 = data2.from;
+if(typeof data3 === "string"){
+if(!pattern44.test(data3)){
+const err8 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!(formats24.validate(data3))){
+const err9 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.to !== undefined){
+let data4 = data2.to;
+if(typeof data4 === "string"){
+if(!pattern44.test(data4)){
+const err11 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(formats24.validate(data4))){
+const err12 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data5 = data.header;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err15 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data6 = data.cookie;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err16 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate53.errors = vErrors;
+return errors === 0;
+}
+
+exports.v44 = validate54;
+const schema75 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"$ref":"#/properties/path/properties/reseller_id"}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema76 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21262,9 +25694,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough105 = errors + 1000;
+const enough132 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough105){
+if(errors >= enough132){
 break;
 }
 if(!((key0 === "reseller_id") || (key0 === "token_id"))){
@@ -21363,9 +25795,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough106 = errors + 1000;
+const enough133 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough106){
+if(errors >= enough133){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -21430,23 +25862,23 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate48;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v45 = validate55;
+const schema77 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough107 = errors + 1000;
+const enough134 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough107){
+if(errors >= enough134){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -21476,9 +25908,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough108 = errors + 1000;
+const enough135 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough108){
+if(errors >= enough135){
 break;
 }
 if(!((((key1 === "limit") || (key1 === "cursor")) || (key1 === "status")) || (key1 === "app_id"))){
@@ -21528,8 +25960,8 @@ errors++;
 if(data1.cursor !== undefined){
 let data3 = data1.cursor;
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data3) > 512){
+const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -21573,7 +26005,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
-const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema62.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema77.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21671,14 +26103,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate49;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v46 = validate56;
+const schema78 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21705,9 +26137,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough109 = errors + 1000;
+const enough136 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough109){
+if(errors >= enough136){
 break;
 }
 if(!(key0 === "license_id")){
@@ -21771,9 +26203,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough110 = errors + 1000;
+const enough137 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough110){
+if(errors >= enough137){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -21885,14 +26317,196 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate50;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v47 = validate57;
+const schema79 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough138 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough138){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough139 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough139){
+break;
+}
+if(!((key1 === "from") || (key1 === "to"))){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.from !== undefined){
+let data2 = data1.from;
+if(typeof data2 === "string"){
+if(!pattern44.test(data2)){
+const err3 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!(formats24.validate(data2))){
+const err4 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.to !== undefined){
+let data3 = data1.to;
+if(typeof data3 === "string"){
+if(!pattern44.test(data3)){
+const err6 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!(formats24.validate(data3))){
+const err7 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err11 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+
+exports.v48 = validate58;
+const schema80 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21919,9 +26533,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough111 = errors + 1000;
+const enough140 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough111){
+if(errors >= enough140){
 break;
 }
 if(!(key0 === "user_id")){
@@ -21985,9 +26599,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough112 = errors + 1000;
+const enough141 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough112){
+if(errors >= enough141){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -22052,16 +26666,15 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate51;
-const schema65 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"$ref":"#/properties/path/properties/app_id"},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"$ref":"#/properties/path/properties/app_id"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema66 = {"type":"string","minLength":1,"maxLength":64};
-const pattern34 = new RegExp("^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$", "u");
+exports.v49 = validate59;
+const schema81 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"$ref":"#/properties/path/properties/app_id"},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"$ref":"#/properties/path/properties/app_id"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema82 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22088,9 +26701,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough113 = errors + 1000;
+const enough142 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough113){
+if(errors >= enough142){
 break;
 }
 if(!(key0 === "app_id")){
@@ -22157,9 +26770,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough114 = errors + 1000;
+const enough143 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough114){
+if(errors >= enough143){
 break;
 }
 if(!(((((key1 === "after") || (key1 === "order")) || (key1 === "type")) || (key1 === "user_id")) || (key1 === "limit"))){
@@ -22221,7 +26834,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data4 === "asc") || (data4 === "desc"))){
-const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema65.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema81.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -22245,7 +26858,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data5.length <= 2000){
-if(!pattern34.test(data5)){
+if(!pattern15.test(data5)){
 const err14 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -22389,15 +27002,15 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate52;
-const schema68 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/path/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema69 = {"type":"string","minLength":1,"maxLength":64};
+exports.v50 = validate60;
+const schema84 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/path/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema85 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22424,9 +27037,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough115 = errors + 1000;
+const enough144 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough115){
+if(errors >= enough144){
 break;
 }
 if(!(key0 === "app_id")){
@@ -22490,9 +27103,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough116 = errors + 1000;
+const enough145 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough116){
+if(errors >= enough145){
 break;
 }
 if(!(key1 === "type")){
@@ -22520,7 +27133,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data3.length <= 2000){
-if(!pattern34.test(data3)){
+if(!pattern15.test(data3)){
 const err9 = {instancePath:instancePath+"/query/type",schemaPath:"#/properties/query/properties/type/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},message:"must match pattern \""+"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -22631,15 +27244,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema70 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema71 = {"type":"string","minLength":1,"maxLength":64};
+exports.v51 = validate61;
+const schema86 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema87 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22676,9 +27289,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough117 = errors + 1000;
+const enough146 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough117){
+if(errors >= enough146){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "webhook_id"))){
@@ -22777,9 +27390,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough118 = errors + 1000;
+const enough147 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough118){
+if(errors >= enough147){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -22844,15 +27457,15 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema72 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema73 = {"type":"string","minLength":1,"maxLength":64};
+exports.v52 = validate62;
+const schema88 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema89 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22889,9 +27502,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough119 = errors + 1000;
+const enough148 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough119){
+if(errors >= enough148){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "webhook_id"))){
@@ -22990,9 +27603,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough120 = errors + 1000;
+const enough149 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough120){
+if(errors >= enough149){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -23104,15 +27717,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema74 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"$ref":"#/properties/path/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema75 = {"type":"string","minLength":1,"maxLength":64};
+exports.v53 = validate63;
+const schema90 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"$ref":"#/properties/path/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema91 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23149,9 +27762,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough121 = errors + 1000;
+const enough150 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough121){
+if(errors >= enough150){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "webhook_id"))){
@@ -23253,9 +27866,9 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.limit === undefined){
 data3.limit = 20;
 }
-const enough122 = errors + 1000;
+const enough151 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough122){
+if(errors >= enough151){
 break;
 }
 if(!((((key1 === "limit") || (key1 === "cursor")) || (key1 === "state")) || (key1 === "type"))){
@@ -23305,8 +27918,8 @@ errors++;
 if(data3.cursor !== undefined){
 let data5 = data3.cursor;
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
-const err15 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data5) > 512){
+const err15 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -23350,7 +27963,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema74.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema90.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -23448,15 +28061,15 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema77 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema78 = {"type":"string","minLength":1,"maxLength":64};
+exports.v54 = validate64;
+const schema93 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema94 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23503,9 +28116,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const enough123 = errors + 1000;
+const enough152 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough123){
+if(errors >= enough152){
 break;
 }
 if(!(((key0 === "app_id") || (key0 === "webhook_id")) || (key0 === "delivery_id"))){
@@ -23639,9 +28252,9 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-const enough124 = errors + 1000;
+const enough153 = errors + 1000;
 for(const key1 in data4){
-if(errors >= enough124){
+if(errors >= enough153){
 break;
 }
 const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -23706,15 +28319,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema80 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema81 = {"type":"string","minLength":1,"maxLength":64};
+exports.v55 = validate65;
+const schema96 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema97 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23761,9 +28374,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const enough125 = errors + 1000;
+const enough154 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough125){
+if(errors >= enough154){
 break;
 }
 if(!(((key0 === "app_id") || (key0 === "webhook_id")) || (key0 === "delivery_id"))){
@@ -23897,9 +28510,9 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-const enough126 = errors + 1000;
+const enough155 = errors + 1000;
 for(const key1 in data4){
-if(errors >= enough126){
+if(errors >= enough155){
 break;
 }
 const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -24011,16 +28624,14 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate58;
-const schema83 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const formats12 = module1.fullFormats.date;
-const pattern38 = new RegExp("^[1-9][0-9]{3}-", "u");
+exports.v56 = validate66;
+const schema99 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"days":{"type":"integer","minimum":1,"maximum":90,"default":30}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24047,9 +28658,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough127 = errors + 1000;
+const enough156 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough127){
+if(errors >= enough156){
 break;
 }
 if(!(key0 === "app_id")){
@@ -24113,12 +28724,217 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough128 = errors + 1000;
+if(data2.days === undefined){
+data2.days = 30;
+}
+const enough157 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough128){
+if(errors >= enough157){
 break;
 }
-if(!((key1 === "from") || (key1 === "to"))){
+if(!(key1 === "days")){
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+let data3 = data2.days;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err8 = {instancePath:instancePath+"/query/days",schemaPath:"#/properties/query/properties/days/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 90 || isNaN(data3)){
+const err9 = {instancePath:instancePath+"/query/days",schemaPath:"#/properties/query/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data3 < 1 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/query/days",schemaPath:"#/properties/query/properties/days/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err12 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err13 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate66.errors = vErrors;
+return errors === 0;
+}
+
+exports.v57 = validate67;
+const schema100 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"hourly":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough158 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough158){
+break;
+}
+if(!(key0 === "app_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough159 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough159){
+break;
+}
+if(!(((key1 === "from") || (key1 === "to")) || (key1 === "hourly"))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -24132,7 +28948,7 @@ errors++;
 if(data2.from !== undefined){
 let data3 = data2.from;
 if(typeof data3 === "string"){
-if(!pattern38.test(data3)){
+if(!pattern44.test(data3)){
 const err8 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -24142,7 +28958,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!(formats12.validate(data3))){
+if(!(formats24.validate(data3))){
 const err9 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -24167,7 +28983,7 @@ errors++;
 if(data2.to !== undefined){
 let data4 = data2.to;
 if(typeof data4 === "string"){
-if(!pattern38.test(data4)){
+if(!pattern44.test(data4)){
 const err11 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -24177,7 +28993,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!(formats12.validate(data4))){
+if(!(formats24.validate(data4))){
 const err12 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -24199,9 +29015,9 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.hourly !== undefined){
+if(typeof data2.hourly !== "boolean"){
+const err14 = {instancePath:instancePath+"/query/hourly",schemaPath:"#/properties/query/properties/hourly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -24211,12 +29027,9 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data.header !== undefined){
-let data5 = data.header;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 }
 else {
-const err15 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -24226,12 +29039,12 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.cookie !== undefined){
-let data6 = data.cookie;
+if(data.header !== undefined){
+let data6 = data.header;
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-const err16 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err16 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -24241,9 +29054,12 @@ vErrors.push(err16);
 errors++;
 }
 }
+if(data.cookie !== undefined){
+let data7 = data.cookie;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 }
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err17 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -24252,14 +29068,26 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate58.errors = vErrors;
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate59;
-const schema84 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v58 = validate68;
+const schema101 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24286,9 +29114,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough129 = errors + 1000;
+const enough160 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough129){
+if(errors >= enough160){
 break;
 }
 if(!(key0 === "checkout_id")){
@@ -24352,9 +29180,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough130 = errors + 1000;
+const enough161 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough130){
+if(errors >= enough161){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -24419,14 +29247,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate60;
-const schema85 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v59 = validate69;
+const schema102 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24453,9 +29281,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough131 = errors + 1000;
+const enough162 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough131){
+if(errors >= enough162){
 break;
 }
 if(!(key0 === "plan_id")){
@@ -24519,9 +29347,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough132 = errors + 1000;
+const enough163 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough132){
+if(errors >= enough163){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -24586,23 +29414,23 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate61;
-const schema86 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":256},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v60 = validate70;
+const schema103 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough133 = errors + 1000;
+const enough164 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough133){
+if(errors >= enough164){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -24632,9 +29460,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough134 = errors + 1000;
+const enough165 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough134){
+if(errors >= enough165){
 break;
 }
 if(!(((key1 === "limit") || (key1 === "cursor")) || (key1 === "developer_id"))){
@@ -24684,8 +29512,8 @@ errors++;
 if(data1.cursor !== undefined){
 let data3 = data1.cursor;
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
-const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(func2(data3) > 512){
+const err6 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -24804,14 +29632,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate62;
-const schema87 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v61 = validate71;
+const schema104 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -24838,9 +29666,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough135 = errors + 1000;
+const enough166 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough135){
+if(errors >= enough166){
 break;
 }
 if(!(key0 === "invoice_id")){
@@ -24904,9 +29732,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough136 = errors + 1000;
+const enough167 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough136){
+if(errors >= enough167){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -25018,14 +29846,291 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate63;
-const schema88 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v62 = validate72;
+const schema105 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"plan_id":{"type":"string","minLength":1,"maxLength":64},"suspended":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough168 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough168){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.limit === undefined){
+data1.limit = 20;
+}
+const enough169 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough169){
+break;
+}
+if(!(((((key1 === "q") || (key1 === "plan_id")) || (key1 === "suspended")) || (key1 === "limit")) || (key1 === "cursor"))){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.q !== undefined){
+let data2 = data1.q;
+if(typeof data2 === "string"){
+if(func2(data2) > 254){
+const err3 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err4 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data2.length <= 508){
+if(!pattern8.test(data2)){
+const err5 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data1.plan_id !== undefined){
+let data3 = data1.plan_id;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err7 = {instancePath:instancePath+"/query/plan_id",schemaPath:"#/properties/query/properties/plan_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err8 = {instancePath:instancePath+"/query/plan_id",schemaPath:"#/properties/query/properties/plan_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/query/plan_id",schemaPath:"#/properties/query/properties/plan_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data1.suspended !== undefined){
+if(typeof data1.suspended !== "boolean"){
+const err10 = {instancePath:instancePath+"/query/suspended",schemaPath:"#/properties/query/properties/suspended/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+let data5 = data1.limit;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err11 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 100 || isNaN(data5)){
+const err12 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data5 < 1 || isNaN(data5)){
+const err13 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data1.cursor !== undefined){
+let data6 = data1.cursor;
+if(typeof data6 === "string"){
+if(func2(data6) > 512){
+const err14 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err15 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/query/cursor",schemaPath:"#/properties/query/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data7 = data.header;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+}
+else {
+const err18 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data8 = data.cookie;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+}
+else {
+const err19 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+validate72.errors = vErrors;
+return errors === 0;
+}
+
+exports.v63 = validate73;
+const schema106 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"developer_id":{"type":"string","minLength":1,"maxLength":64}},"required":["developer_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25042,8 +30147,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.key_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "key_id"},message:"must have required property '"+"key_id"+"'"};
+if(data0.developer_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "developer_id"},message:"must have required property '"+"developer_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -25052,12 +30157,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough137 = errors + 1000;
+const enough170 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough137){
+if(errors >= enough170){
 break;
 }
-if(!(key0 === "key_id")){
+if(!(key0 === "developer_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -25068,11 +30173,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data0.key_id !== undefined){
-let data1 = data0.key_id;
+if(data0.developer_id !== undefined){
+let data1 = data0.developer_id;
 if(typeof data1 === "string"){
 if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath:instancePath+"/path/developer_id",schemaPath:"#/properties/path/properties/developer_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -25082,7 +30187,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/path/developer_id",schemaPath:"#/properties/path/properties/developer_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -25093,7 +30198,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/path/developer_id",schemaPath:"#/properties/path/properties/developer_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -25118,9 +30223,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough138 = errors + 1000;
+const enough171 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough138){
+if(errors >= enough171){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -25185,7 +30290,379 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate73.errors = vErrors;
+return errors === 0;
+}
+
+exports.v64 = validate74;
+const schema107 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"interval":{"type":"string","enum":["day","month"]},"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough172 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough172){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough173 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough173){
+break;
+}
+if(!(((key1 === "interval") || (key1 === "from")) || (key1 === "to"))){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.interval !== undefined){
+let data2 = data1.interval;
+if(typeof data2 !== "string"){
+const err3 = {instancePath:instancePath+"/query/interval",schemaPath:"#/properties/query/properties/interval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!((data2 === "day") || (data2 === "month"))){
+const err4 = {instancePath:instancePath+"/query/interval",schemaPath:"#/properties/query/properties/interval/enum",keyword:"enum",params:{allowedValues: schema107.properties.query.properties.interval.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.from !== undefined){
+let data3 = data1.from;
+if(typeof data3 === "string"){
+if(!pattern44.test(data3)){
+const err5 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(formats24.validate(data3))){
+const err6 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query/from",schemaPath:"#/properties/query/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data1.to !== undefined){
+let data4 = data1.to;
+if(typeof data4 === "string"){
+if(!pattern44.test(data4)){
+const err8 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{3}-"},message:"must match pattern \""+"^[1-9][0-9]{3}-"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!(formats24.validate(data4))){
+const err9 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/query/to",schemaPath:"#/properties/query/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data5 = data.header;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err12 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data6 = data.cookie;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err13 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate74.errors = vErrors;
+return errors === 0;
+}
+
+exports.v65 = validate75;
+const schema108 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.key_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "key_id"},message:"must have required property '"+"key_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough174 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough174){
+break;
+}
+if(!(key0 === "key_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.key_id !== undefined){
+let data1 = data0.key_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/key_id",schemaPath:"#/properties/path/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough175 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough175){
+break;
+}
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate75.errors = vErrors;
 return errors === 0;
 }
 
@@ -25230,127 +30707,160 @@ export const requestValidators = {
   "loginDeveloper": [bodies.v18, parameters.v0],
   "getDeveloper": [parameters.v0],
   "logoutDeveloper": [parameters.v0],
+  "createBrowserSession": [bodies.v19, parameters.v0],
+  "getBrowserSession": [parameters.v0],
+  "deleteBrowserSession": [parameters.v0],
+  "listDeveloperSessions": [parameters.v8],
   "endDeveloperSessions": [parameters.v0],
-  "changeDeveloperPassword": [bodies.v19, parameters.v0],
-  "requestPasswordReset": [bodies.v20, parameters.v0],
-  "resetDeveloperPassword": [bodies.v21, parameters.v0],
+  "endDeveloperSession": [parameters.v11],
+  "changeDeveloperPassword": [bodies.v20, parameters.v0],
+  "requestPasswordReset": [bodies.v21, parameters.v0],
+  "resetDeveloperPassword": [bodies.v22, parameters.v0],
   "listApiTokens": [parameters.v8],
-  "createApiToken": [bodies.v22, parameters.v7],
-  "deleteApiToken": [parameters.v11],
+  "createApiToken": [bodies.v23, parameters.v7],
+  "deleteApiToken": [parameters.v12],
   "listOAuthClients": [parameters.v8],
-  "createOAuthClient": [bodies.v23, parameters.v7],
-  "getOAuthClient": [parameters.v12],
-  "deleteOAuthClient": [parameters.v12],
-  "updateOAuthClient": [bodies.v24, parameters.v12],
-  "rotateOAuthClientSecret": [parameters.v13],
+  "createOAuthClient": [bodies.v24, parameters.v7],
+  "getOAuthClient": [parameters.v13],
+  "deleteOAuthClient": [parameters.v13],
+  "updateOAuthClient": [bodies.v25, parameters.v13],
+  "rotateOAuthClientSecret": [parameters.v14],
   "listAuthorizations": [parameters.v8],
-  "revokeAuthorization": [parameters.v14],
-  "listAuditLog": [parameters.v15],
+  "revokeAuthorization": [parameters.v15],
+  "search": [parameters.v16],
+  "listAuditLog": [parameters.v17],
+  "exportAuditLog": [parameters.v18],
+  "exportAuditLogAsNdjson": [parameters.v18],
+  "listAccountEvents": [parameters.v19],
+  "streamAccountEvents": [parameters.v20],
   "listApplications": [parameters.v8],
-  "createApplication": [bodies.v25, parameters.v7],
-  "getApplication": [parameters.v16],
-  "deleteApplication": [parameters.v16],
-  "updateApplication": [bodies.v26, parameters.v16],
-  "rotateApplicationSecret": [bodies.v27, parameters.v17],
-  "endSecretOverlap": [parameters.v16],
-  "listLicenses": [parameters.v18],
-  "createLicenses": [bodies.v28, parameters.v17],
-  "deleteUnusedLicenses": [parameters.v19],
-  "createLicensesAsCsv": [bodies.v28, parameters.v17],
-  "extendLicenses": [bodies.v29, parameters.v17],
-  "importLicenses": [parameters.v17],
-  "exportLicenses": [parameters.v20],
-  "exportLicensesAsNdjson": [parameters.v20],
-  "getLicense": [parameters.v21],
-  "deleteLicense": [parameters.v21],
-  "updateLicense": [bodies.v30, parameters.v21],
-  "banLicense": [bodies.v31, parameters.v22],
-  "unbanLicense": [parameters.v21],
-  "pauseLicense": [parameters.v21],
-  "resumeLicense": [parameters.v21],
-  "transferLicense": [bodies.v32, parameters.v22],
-  "listUsers": [parameters.v23],
-  "createUser": [bodies.v33, parameters.v17],
-  "extendUsers": [bodies.v34, parameters.v17],
-  "importUsers": [parameters.v17],
-  "importUsersFromNdjson": [parameters.v17],
-  "exportUsers": [parameters.v24],
-  "exportUsersAsNdjson": [parameters.v24],
-  "getUser": [parameters.v25],
-  "deleteUser": [parameters.v25],
-  "updateUser": [bodies.v35, parameters.v25],
-  "banUser": [bodies.v36, parameters.v26],
-  "unbanUser": [parameters.v25],
-  "resetUserHwid": [parameters.v25],
-  "resetUserPassword": [bodies.v37, parameters.v25],
-  "extendUser": [bodies.v38, parameters.v26],
-  "listUserSessions": [parameters.v25],
-  "endUserSessions": [parameters.v25],
-  "listBans": [parameters.v27],
-  "createBan": [bodies.v39, parameters.v17],
-  "deleteBan": [parameters.v28],
-  "listVariables": [parameters.v27],
-  "getVariable": [parameters.v29],
-  "setVariable": [bodies.v40, parameters.v29],
-  "deleteVariable": [parameters.v29],
-  "listUserVariables": [parameters.v30],
-  "setUserVariable": [bodies.v41, parameters.v31],
-  "deleteUserVariable": [parameters.v31],
-  "listFiles": [parameters.v27],
-  "getFile": [parameters.v32],
-  "uploadFile": [parameters.v33],
-  "deleteFile": [parameters.v32],
-  "updateFile": [bodies.v42, parameters.v32],
+  "createApplication": [bodies.v26, parameters.v7],
+  "getApplication": [parameters.v21],
+  "deleteApplication": [parameters.v21],
+  "updateApplication": [bodies.v27, parameters.v21],
+  "rotateApplicationSecret": [bodies.v28, parameters.v22],
+  "endSecretOverlap": [parameters.v21],
+  "listLicenses": [parameters.v23],
+  "createLicenses": [bodies.v29, parameters.v22],
+  "deleteUnusedLicenses": [parameters.v24],
+  "createLicensesAsCsv": [bodies.v29, parameters.v22],
+  "extendLicenses": [bodies.v30, parameters.v22],
+  "banLicenses": [bodies.v31, parameters.v21],
+  "unbanLicenses": [bodies.v32, parameters.v21],
+  "pauseLicenses": [bodies.v32, parameters.v21],
+  "resumeLicenses": [bodies.v32, parameters.v21],
+  "deleteLicenses": [bodies.v32, parameters.v21],
+  "importLicenses": [parameters.v22],
+  "exportLicenses": [parameters.v25],
+  "exportLicensesAsNdjson": [parameters.v25],
+  "getLicense": [parameters.v26],
+  "deleteLicense": [parameters.v26],
+  "updateLicense": [bodies.v33, parameters.v26],
+  "banLicense": [bodies.v34, parameters.v27],
+  "unbanLicense": [parameters.v26],
+  "pauseLicense": [parameters.v26],
+  "resumeLicense": [parameters.v26],
+  "transferLicense": [bodies.v35, parameters.v27],
+  "listUsers": [parameters.v28],
+  "createUser": [bodies.v36, parameters.v22],
+  "extendUsers": [bodies.v37, parameters.v22],
+  "banUsers": [bodies.v38, parameters.v21],
+  "unbanUsers": [bodies.v39, parameters.v21],
+  "deleteUsers": [bodies.v39, parameters.v21],
+  "importUsers": [parameters.v22],
+  "importUsersFromNdjson": [parameters.v22],
+  "exportUsers": [parameters.v29],
+  "exportUsersAsNdjson": [parameters.v29],
+  "getUser": [parameters.v30],
+  "deleteUser": [parameters.v30],
+  "updateUser": [bodies.v40, parameters.v30],
+  "banUser": [bodies.v41, parameters.v31],
+  "unbanUser": [parameters.v30],
+  "resetUserHwid": [parameters.v30],
+  "resetUserPassword": [bodies.v42, parameters.v30],
+  "extendUser": [bodies.v43, parameters.v31],
+  "listUserSessions": [parameters.v30],
+  "endUserSessions": [parameters.v30],
+  "listSessions": [parameters.v32],
+  "endSession": [parameters.v33],
+  "listBans": [parameters.v32],
+  "createBan": [bodies.v44, parameters.v22],
+  "deleteBan": [parameters.v34],
+  "listVariables": [parameters.v32],
+  "getVariable": [parameters.v35],
+  "setVariable": [bodies.v45, parameters.v35],
+  "deleteVariable": [parameters.v35],
+  "listUserVariables": [parameters.v36],
+  "setUserVariable": [bodies.v46, parameters.v37],
+  "deleteUserVariable": [parameters.v37],
+  "listFiles": [parameters.v32],
+  "getFile": [parameters.v38],
+  "uploadFile": [parameters.v39],
+  "deleteFile": [parameters.v38],
+  "updateFile": [bodies.v47, parameters.v38],
   "downloadFile": [parameters.v5],
   "listResellers": [parameters.v8],
-  "createReseller": [bodies.v43, parameters.v7],
-  "getReseller": [parameters.v34],
-  "deleteReseller": [parameters.v34],
-  "updateReseller": [bodies.v44, parameters.v34],
-  "listResellerPrices": [parameters.v34],
-  "setResellerPrices": [bodies.v45, parameters.v34],
-  "creditReseller": [bodies.v46, parameters.v35],
-  "debitReseller": [bodies.v46, parameters.v35],
-  "listResellerLedger": [parameters.v36],
-  "listResellerTokens": [parameters.v36],
-  "createResellerToken": [bodies.v47, parameters.v35],
-  "deleteResellerToken": [parameters.v37],
+  "createReseller": [bodies.v48, parameters.v7],
+  "getReseller": [parameters.v40],
+  "deleteReseller": [parameters.v40],
+  "updateReseller": [bodies.v49, parameters.v40],
+  "listResellerPrices": [parameters.v40],
+  "setResellerPrices": [bodies.v50, parameters.v40],
+  "creditReseller": [bodies.v51, parameters.v41],
+  "debitReseller": [bodies.v51, parameters.v41],
+  "listResellerLedger": [parameters.v42],
+  "getResellerStatistics": [parameters.v43],
+  "listResellerTokens": [parameters.v42],
+  "createResellerToken": [bodies.v52, parameters.v41],
+  "deleteResellerToken": [parameters.v44],
   "getOwnReseller": [parameters.v0],
-  "listResellerLicenses": [parameters.v38],
-  "createResellerLicenses": [bodies.v48, parameters.v7],
-  "refundResellerLicense": [parameters.v39],
+  "listResellerLicenses": [parameters.v45],
+  "createResellerLicenses": [bodies.v53, parameters.v7],
+  "refundResellerLicense": [parameters.v46],
   "listOwnLedger": [parameters.v8],
+  "getOwnResellerStatistics": [parameters.v47],
   "listResellerUsers": [parameters.v8],
-  "resetResellerUserHwid": [parameters.v40],
-  "listEvents": [parameters.v41],
-  "streamEvents": [parameters.v42],
-  "listWebhooks": [parameters.v27],
-  "createWebhook": [bodies.v49, parameters.v17],
-  "getWebhook": [parameters.v43],
-  "deleteWebhook": [parameters.v43],
-  "updateWebhook": [bodies.v50, parameters.v43],
-  "rotateWebhookSecret": [bodies.v51, parameters.v44],
-  "testWebhook": [parameters.v44],
-  "replayWebhookEvents": [bodies.v52, parameters.v44],
-  "listWebhookDeliveries": [parameters.v45],
-  "getWebhookDelivery": [parameters.v46],
-  "replayWebhookDelivery": [parameters.v47],
-  "getStatistics": [parameters.v48],
-  "createCheckout": [bodies.v53, parameters.v7],
-  "getCheckout": [parameters.v49],
+  "resetResellerUserHwid": [parameters.v48],
+  "listEvents": [parameters.v49],
+  "streamEvents": [parameters.v50],
+  "listWebhooks": [parameters.v32],
+  "createWebhook": [bodies.v54, parameters.v22],
+  "getWebhook": [parameters.v51],
+  "deleteWebhook": [parameters.v51],
+  "updateWebhook": [bodies.v55, parameters.v51],
+  "rotateWebhookSecret": [bodies.v56, parameters.v52],
+  "testWebhook": [parameters.v52],
+  "replayWebhookEvents": [bodies.v57, parameters.v52],
+  "listWebhookDeliveries": [parameters.v53],
+  "getWebhookDelivery": [parameters.v54],
+  "replayWebhookDelivery": [parameters.v55],
+  "getExpirations": [parameters.v56],
+  "getStatistics": [parameters.v57],
+  "getApplicationCounts": [parameters.v21],
+  "getOverview": [parameters.v8],
+  "createCheckout": [bodies.v58, parameters.v7],
+  "getCheckout": [parameters.v58],
   "getSubscription": [parameters.v0],
-  "updateSubscription": [bodies.v54, parameters.v0],
+  "updateSubscription": [bodies.v59, parameters.v0],
   "listInvoices": [parameters.v8],
-  "receivePaymentEvent": [bodies.v55, parameters.v0],
+  "receivePaymentEvent": [bodies.v60, parameters.v0],
   "listAllPlans": [parameters.v8],
-  "createPlan": [bodies.v56, parameters.v7],
-  "getPlan": [parameters.v50],
-  "archivePlan": [parameters.v50],
-  "updatePlan": [bodies.v57, parameters.v50],
-  "listAllInvoices": [parameters.v51],
-  "refundInvoice": [bodies.v58, parameters.v52],
-  "listAdministratorAuditLog": [parameters.v15],
+  "createPlan": [bodies.v61, parameters.v7],
+  "getPlan": [parameters.v59],
+  "archivePlan": [parameters.v59],
+  "updatePlan": [bodies.v62, parameters.v59],
+  "listAllInvoices": [parameters.v60],
+  "refundInvoice": [bodies.v63, parameters.v61],
+  "listAdministratorAuditLog": [parameters.v17],
+  "exportAdministratorAuditLog": [parameters.v18],
+  "exportAdministratorAuditLogAsNdjson": [parameters.v18],
+  "listDevelopers": [parameters.v62],
+  "getDeveloperAccount": [parameters.v63],
+  "suspendDeveloper": [bodies.v64, parameters.v63],
+  "reinstateDeveloper": [parameters.v63],
+  "getRevenue": [parameters.v64],
+  "getInstallation": [parameters.v0],
   "listSigningKeys": [parameters.v0],
   "rotateSigningKeys": [parameters.v7],
-  "removeSigningKey": [parameters.v53],
+  "removeSigningKey": [parameters.v65],
 };

@@ -983,7 +983,8 @@ export interface paths {
         /**
          * Sign in a developer
          * @description Returns a new bearer token, valid until `expiry` (24 hours). An unknown address and a wrong password return
-         *     the same 401 `INVALID_CREDENTIALS` after the same time.
+         *     the same 401 `INVALID_CREDENTIALS` after the same time. With the right password of a suspended account, the
+         *     operation returns 403 `ACCOUNT_SUSPENDED`.
          */
         post: operations["loginDeveloper"];
         delete?: never;
@@ -1036,7 +1037,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v2/dev/sessions": {
+    "/api/v2/dev/browser-sessions": {
         parameters: {
             query?: never;
             header?: never;
@@ -1044,6 +1045,62 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        put?: never;
+        /**
+         * Sign in a browser
+         * @description Starts a browser session, which the dashboard uses instead of a bearer token, and sets its cookie. Developers
+         *     send `email` and `password`. Resellers send their API token and the administrator sends theirs as `token`. The
+         *     session of a developer is valid for 24 hours. The session of a reseller or the administrator is valid for
+         *     8 hours, and ends with the token that it was created with. Wrong credentials of all kinds return the same 401
+         *     `INVALID_CREDENTIALS`. The tag Browser sessions describes how the cookie is used.
+         */
+        post: operations["createBrowserSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/browser-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the browser session of this request
+         * @description Returns the session that the cookie of this request belongs to. Without a valid cookie, it returns 401
+         *     `UNAUTHORIZED`.
+         */
+        get: operations["getBrowserSession"];
+        put?: never;
+        post?: never;
+        /**
+         * Sign out the browser
+         * @description Ends the session that the cookie of this request belongs to, if it is valid, and deletes the cookie. When this
+         *     operation returns, no node accepts the session for new requests.
+         */
+        delete: operations["deleteBrowserSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of the developer
+         * @description Lists the valid sessions of the developer, newest first, in pages: those of browsers, and those that
+         *     `/api/v2/dev/login` and `/api/v2/dev/register` returned a bearer token for. `is_current` marks the session of
+         *     this request.
+         */
+        get: operations["listDeveloperSessions"];
         put?: never;
         post?: never;
         /**
@@ -1054,6 +1111,33 @@ export interface paths {
          *     clients, and agents stay valid: they have operations of their own.
          */
         delete: operations["endDeveloperSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/sessions/{developer_session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the session.
+                 * @example dvs_01kazmd4v8fq2r6t0w3y5b7n9c
+                 */
+                developer_session_id: components["parameters"]["DeveloperSessionIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of the developer
+         * @description Ends one session, which can be the session of this request. When this operation returns, no node accepts the
+         *     session for new requests.
+         */
+        delete: operations["endDeveloperSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1324,6 +1408,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search all applications
+         * @description Finds applications, license keys, and users in all applications of the developer, the best matches first:
+         *
+         *     - applications by their identifier or a part of their name
+         *     - license keys by their identifier, the whole key, a part of the note (at least 3 characters), or the
+         *       identifier or whole name of the user who redeemed them
+         *     - users by their identifier, a part of their name (its beginning, if the text is shorter than 3 characters),
+         *       or the beginning of their email address
+         *
+         *     Case does not matter. The search stops at `limit` results, and it never takes long: when very many names or
+         *     notes contain the text, it looks at the newest ones first and may miss older ones. `is_complete` is then
+         *     false.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/audit-log": {
         parameters: {
             query?: never;
@@ -1335,12 +1449,104 @@ export interface paths {
          * Search the audit log
          * @description Lists every change on the developer's side: who made it, from which address, and to what. An entry is
          *     written in the transaction of its change and is never altered. The newest entries come first, in pages.
-         *     Filters match exactly.
+         *     Filters match exactly, except `action_prefix`.
          *
          *     Where `data` names what has `changed`, it also has the new values under the same names, except email
          *     addresses of users and URLs of webhook endpoints.
          */
         get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/audit-log/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log as CSV
+         * @description Returns all entries that match the filters, newest first, as CSV (RFC 4180) with a header line. The response
+         *     is streamed: it has no length, and it is cut short if the export fails. It excludes entries that are written
+         *     in the meantime.
+         *
+         *     The columns are `audit_id`, `created_at`, `actor_kind`, `actor_id`, `address`, `action`, `app_id`, `target`,
+         *     and `data`, which is JSON. Cells that a spreadsheet would treat as a formula start with an apostrophe.
+         */
+        get: operations["exportAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/audit-log/export/ndjson": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log as JSON lines
+         * @description Returns the entries like `exportAuditLog`, as one JSON object per line. Its members are the columns of the
+         *     table. `data` is an object.
+         */
+        get: operations["exportAuditLogAsNdjson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of all applications
+         * @description Lists the events of all applications of the developer like `listEvents`, in the order of publication, including
+         *     those of applications that are created later. Pass `last_event_id` as `after` to resume. The events of a
+         *     deleted application are listed until its data is deleted, which begins within a minute. If the event `after`
+         *     is no longer kept, the operation returns 404 `EVENT_NOT_FOUND`.
+         */
+        get: operations["listAccountEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream the events of all applications
+         * @description Sends the events of all applications of the developer as server-sent events, like `streamEvents`: with
+         *     `Last-Event-ID`, heartbeats, and the same limits, in which both kinds of streams count together. Events of an
+         *     application that is created while the stream is open appear too. When an application is deleted, its last
+         *     event is `application.deleted`, and the stream continues.
+         */
+        get: operations["streamAccountEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1588,6 +1794,191 @@ export interface paths {
          *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
          */
         post: operations["extendLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/ban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ban license keys
+         * @description Bans keys, as `banLicense` bans a single one. With `ban_users: true`, the users who redeemed them are also
+         *     banned, and their sessions end. Banned keys stay as they are, with the code `LICENSE_STATE_CONFLICT`.
+         *
+         *     Send the keys as `license_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 keys, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request changes the keys in steps. If it fails midway, the keys of completed steps stay changed. It is
+         *     safe to send it again without an `Idempotency-Key`: keys that changed before stay as they are.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["banLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/unban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lift the bans of license keys
+         * @description Restores the status that keys had before their bans, as `unbanLicense` does for a single one. Bans of users
+         *     stay. Keys that are not banned stay as they are, with the code `LICENSE_STATE_CONFLICT`.
+         *
+         *     Send the keys as `license_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 keys, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request changes the keys in steps. If it fails midway, the keys of completed steps stay changed. It is
+         *     safe to send it again without an `Idempotency-Key`: keys that changed before stay as they are.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["unbanLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause license keys
+         * @description Pauses keys, as `pauseLicense` pauses a single one. Paused and banned keys stay as they are, with the code
+         *     `LICENSE_STATE_CONFLICT`.
+         *
+         *     Send the keys as `license_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 keys, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request changes the keys in steps. If it fails midway, the keys of completed steps stay changed. It is
+         *     safe to send it again without an `Idempotency-Key`: keys that changed before stay as they are.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["pauseLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume license keys
+         * @description Resumes keys, as `resumeLicense` resumes a single one. Keys that are not paused stay as they are, with the
+         *     code `LICENSE_STATE_CONFLICT`.
+         *
+         *     Send the keys as `license_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 keys, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request changes the keys in steps. If it fails midway, the keys of completed steps stay changed. It is
+         *     safe to send it again without an `Idempotency-Key`: keys that changed before stay as they are.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["resumeLicenses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/licenses/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete unused license keys by id or filter
+         * @description Permanently deletes unused keys, as `deleteLicense` deletes a single one, including keys that a reseller
+         *     generated. Redeemed, paused, and banned keys stay, with the code `LICENSE_STATE_CONFLICT`.
+         *
+         *     Send the keys as `license_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 keys, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request deletes the keys in steps. If it fails midway, the keys of completed steps stay deleted. It is
+         *     safe to send it again without an `Idempotency-Key`: keys that are deleted are no longer found.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["deleteLicenses"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1923,8 +2314,11 @@ export interface paths {
         };
         /**
          * List the users of an application
-         * @description Lists the users that match all given filters, newest first, in pages. `q` matches the beginning of a name or
-         *     an address, so that the search uses an index even with a million users.
+         * @description Lists the users that match all given filters in pages, newest first unless `sort` says otherwise. `q`
+         *     matches the beginning of a name or an address, so that the search uses an index even with a million users.
+         *
+         *     The end of a subscription is the end of all its periods. While the application is paused, it moves forward.
+         *     A cursor is valid for the `sort` of its page only.
          */
         get: operations["listUsers"];
         put?: never;
@@ -1974,6 +2368,117 @@ export interface paths {
          *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
          */
         post: operations["extendUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/ban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ban users
+         * @description Bans users, as `banUser` bans a single one: their sessions have ended when the operation returns. A ban that
+         *     is in force gets the new reason and end.
+         *
+         *     Send the users as `user_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 users, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request changes the users in steps. If it fails midway, the users of completed steps stay changed. It is
+         *     safe to send it again without an `Idempotency-Key`: banned users get the same reason and end again.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["banUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/unban": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lift the bans of users
+         * @description Lifts the bans of users, as `unbanUser` lifts those of a single one. Users who are not banned stay as they
+         *     are, with the code `BAN_NOT_FOUND`.
+         *
+         *     Send the users as `user_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 users, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request changes the users in steps. If it fails midway, the users of completed steps stay changed. It is
+         *     safe to send it again without an `Idempotency-Key`: users that changed before stay as they are.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["unbanUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/users/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete users
+         * @description Permanently deletes users with their subscriptions, sessions, and variables, as `deleteUser` deletes a single
+         *     one. Keys that they redeemed stay redeemed, and bans of their machines stay.
+         *
+         *     Send the users as `user_ids` (at most 1,000), as a `filter` like that of the list, or as `all: true`. With a
+         *     filter or `all`, one request examines at most 10,000 users, newest first. While `next_cursor` is not null,
+         *     send the same request with it as `cursor` to continue. `dry_run: true` changes nothing and returns what the
+         *     request would change.
+         *
+         *     The request deletes the users in steps. If it fails midway, the users of completed steps stay deleted. It is
+         *     safe to send it again without an `Idempotency-Key`: users that are deleted are no longer found.
+         *
+         *     This is a bulk operation. A developer can run one at a time, and another one returns 429.
+         */
+        post: operations["deleteUsers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2082,9 +2587,9 @@ export interface paths {
         };
         /**
          * Export users as CSV
-         * @description Returns all users that match the filters, newest first, as CSV (RFC 4180) with a header line. The
-         *     response is streamed: it has no length, and it is cut short if the export fails. It excludes users who
-         *     are created in the meantime, as well as passwords and machines.
+         * @description Returns all users that match the filters as CSV (RFC 4180) with a header line, newest first unless `sort`
+         *     says otherwise. The response is streamed: it has no length, and it is cut short if the export fails. It
+         *     excludes passwords and machines. Users who are created or renewed in the meantime may be missing.
          *
          *     The columns are `user_id`, `username`, `email`, `role`, `hwid_bound`, `banned`, `tier`, and `expires_at`
          *     (both of the current tier), and `created_at`. Cells that a spreadsheet would treat as a formula start
@@ -2353,7 +2858,8 @@ export interface paths {
         /**
          * List the live sessions of a user
          * @description Lists the sessions that have neither ended nor expired, oldest first, at most `max_sessions` of the
-         *     application. The response has nothing that can be used as a session.
+         *     application. The response has nothing that can be used as a session: `session_ref` only names one, for
+         *     example for `endSession`.
          */
         get: operations["listUserSessions"];
         put?: never;
@@ -2363,6 +2869,65 @@ export interface paths {
          * @description When this operation returns, no node verifies the user's sessions as valid. The user can log in again.
          */
         delete: operations["endUserSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the live sessions of an application
+         * @description Lists the sessions of all users that have neither ended nor expired, newest first, in pages. The response
+         *     has nothing that can be used as a session.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/sessions/{session_ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+                /**
+                 * @description The reference of the session, from a list of sessions.
+                 * @example ses_4vq8r2m0x7k1c9t3h6w5n8d2ba
+                 */
+                session_ref: components["parameters"]["SessionRefParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description When this operation returns, no node verifies the session as valid. The user can log in again. A session
+         *     that has ended or expired returns 404 `SESSION_NOT_FOUND`.
+         */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2883,6 +3448,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/resellers/{reseller_id}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the reseller.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve the sales of a reseller
+         * @description Returns series for charts: how many license keys the reseller bought and returned on each day, and for which
+         *     amounts. Amounts are what the reseller paid and got back: prices minus the commission, in units of the
+         *     reseller's currency. `days` names the days from `from` to `to`, both included. Days are in UTC. By default,
+         *     the operation returns the last 30 days. You can request up to 366 days. The response excludes days in the
+         *     future.
+         *
+         *     Each number is the sum of entries of the ledger, and always up to date.
+         */
+        get: operations["getResellerStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/resellers/{reseller_id}/tokens": {
         parameters: {
             query?: never;
@@ -3046,6 +3643,31 @@ export interface paths {
          *     all amounts, and `balance` of an entry is the sum up to that entry.
          */
         get: operations["listOwnLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/reseller/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve your sales
+         * @description Returns series for charts: how many license keys you bought and returned on each day, and for which amounts.
+         *     Amounts are what you paid and got back: prices minus your commission, in units of your currency. `days` names
+         *     the days from `from` to `to`, both included. Days are in UTC. By default, the operation returns the last 30
+         *     days. You can request up to 366 days. The response excludes days in the future.
+         *
+         *     Each number is the sum of entries of your ledger, and always up to date.
+         */
+        get: operations["getOwnResellerStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3465,6 +4087,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dev/apps/{app_id}/expirations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve the expirations of the next days
+         * @description Returns how many subscriptions end on each of the next days, the first of which is the rest of today. `days`
+         *     names the days in UTC, and `counts` has one number for each of them. A subscription ends when its last
+         *     period ends. The numbers assume that the application is not paused, or not any longer, because a pause
+         *     moves all ends.
+         */
+        get: operations["getExpirations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dev/apps/{app_id}/statistics": {
         parameters: {
             query?: never;
@@ -3486,9 +4137,67 @@ export interface paths {
          *
          *     Each number is up to date within a second. `users.total` and `live_sessions` are the numbers at the end of a
          *     day, or right now for today. `logins.by_version` has the 20 versions with the most logins in these days, and
-         *     `other_versions` has the rest. For one day, at most 100 versions are distinguished.
+         *     `other_versions` has the rest. For one day, at most 100 versions are distinguished. `active_users` is the
+         *     number of different users who logged in on a day. Refused logins are counted a few seconds later than all
+         *     other numbers.
+         *
+         *     With `hourly=true`, the response also has `hourly`: series with one number for each hour of these days, up
+         *     to the current hour. By default, these days are then yesterday and today. You can request up to 7 of the last
+         *     31 days.
          */
         get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve the current counts of an application
+         * @description Returns how many users, live sessions, and license keys the application has right now. All numbers are exact
+         *     and describe the same moment.
+         */
+        get: operations["getApplicationCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an overview of all applications
+         * @description Returns what a start page shows: the quotas of the plan, totals over all applications, and the applications,
+         *     newest first, in pages. Every page has the same totals, over all applications and not only those of the page.
+         *     All numbers describe the same moment.
+         *
+         *     `series` of an application has one number for each of `days`: the last 14 days in UTC, ending today. Numbers
+         *     of today are up to date within a second, and refused logins within a few seconds.
+         */
+        get: operations["getOverview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3763,9 +4472,223 @@ export interface paths {
          * Search the audit log of the service
          * @description Lists the actions of the administrator's token, and of agents that were never claimed: who made them, from
          *     which address, and on what. Actions that concern a developer, such as a refund, are in the developer's audit
-         *     log. The newest entries come first, in pages. Filters match exactly.
+         *     log. The newest entries come first, in pages. Filters match exactly, except `action_prefix`.
          */
         get: operations["listAdministratorAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/audit-log/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log of the service as CSV
+         * @description Returns all entries that match the filters, newest first, as CSV (RFC 4180) with a header line. The response
+         *     is streamed: it has no length, and it is cut short if the export fails. It excludes entries that are written
+         *     in the meantime.
+         *
+         *     The columns are `audit_id`, `created_at`, `actor_kind`, `actor_id`, `address`, `action`, `app_id`, `target`,
+         *     and `data`, which is JSON. Cells that a spreadsheet would treat as a formula start with an apostrophe.
+         */
+        get: operations["exportAdministratorAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/audit-log/export/ndjson": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log of the service as JSON lines
+         * @description Returns the entries like `exportAdministratorAuditLog`, as one JSON object per line. Its members are the columns
+         *     of the table. `data` is an object.
+         */
+        get: operations["exportAdministratorAuditLogAsNdjson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/developers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the developers
+         * @description Lists the developers of this service, newest first, in pages. `getDeveloperAccount` returns more about one of
+         *     them.
+         */
+        get: operations["listDevelopers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/developers/{developer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the developer.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id: components["parameters"]["DeveloperIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve the account of a developer
+         * @description Returns the developer with their plan, what they use of its quotas, the subscription that they pay for, and
+         *     when they last signed in with their password.
+         */
+        get: operations["getDeveloperAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/developers/{developer_id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the developer.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id: components["parameters"]["DeveloperIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend a developer
+         * @description Suspends the account. When this operation returns, every node refuses the developer's sessions, API tokens,
+         *     tokens of resellers, tokens of OAuth clients, and agents with 403 `ACCOUNT_SUSPENDED`, and so is a sign-in with
+         *     the right password. Streams of events end within 15 seconds, and webhook endpoints receive nothing: waiting
+         *     deliveries continue after the account is reinstated, and events of the meantime can be replayed. Nothing is
+         *     deleted, and a subscription continues.
+         *
+         *     Programs of end users keep working. With `disable_applications`, the applications of the developer are disabled
+         *     in the same transaction. Suspending a suspended account again changes the reason, and can disable the
+         *     applications. The entry in the audit logs of the administrator and of the developer has the `reason`; the
+         *     developer's has no address.
+         *
+         *     Subscriptions of users run as before: those of an application that was active run down, also while it is
+         *     disabled, and those of one that was paused stand still until it is resumed.
+         *
+         *     The token endpoint issues nothing for a suspended developer, and their refresh tokens are valid again after the
+         *     account is reinstated.
+         */
+        post: operations["suspendDeveloper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/developers/{developer_id}/reinstate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the developer.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id: components["parameters"]["DeveloperIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reinstate a developer
+         * @description Ends a suspension. Credentials that have not expired are valid again. Applications that the suspension disabled
+         *     get the status that they had before, and one that was paused is still paused since the same time. Other disabled
+         *     applications stay disabled. Reinstating an account that is not suspended changes nothing.
+         */
+        post: operations["reinstateDeveloper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/revenue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the revenue
+         * @description Returns what developers paid for plans and packs, by day or month of the payment and by currency, oldest first.
+         *     Days and months are in UTC, and those without a payment are left out. Refunds and disputes count in the period
+         *     of the payment that they reverse, so past periods can change. Only payments of the payment processor in use
+         *     are included, and no failed ones.
+         *
+         *     By default, the operation returns the last 30 days, or the last 12 months. You can request up to 366 days, or
+         *     60 months.
+         */
+        get: operations["getRevenue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/admin/installation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the state of the installation
+         * @description Returns what an operator wants to see at a glance: the version, the nodes, the database, the broker, what waits
+         *     in queues, how much is stored, the signing keys, and settings that deserve attention. It contains no secrets. A
+         *     part that does not respond within 2 seconds has the state `unavailable`, and its other members are null.
+         *
+         *     Numbers of stored things are exact up to 10,000, and estimated by the database above that. Queues are counted
+         *     up to 10,000.
+         */
+        get: operations["getInstallation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3854,6 +4777,12 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last request with the token, accurate to about a minute. It is null for a token that was
+             *     never used.
+             */
+            last_used_at: string | null;
         };
         CreateApiTokenResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -3979,6 +4908,60 @@ export interface components {
         };
         /** @description The purpose of the change. The reseller and the developer can both see it. */
         LedgerNote: string | null;
+        Quota: {
+            /** @description The number that the plan allows. */
+            limit: number;
+            /** @description The number in use. For users, it is the number of the application with the most users. */
+            used: number;
+        };
+        /** @description The license keys generated since the plan limits them. Null if the plan does not limit them. */
+        LicenseQuota: {
+            /** @description The number of license keys that the plan and packs allow together. */
+            limit: number;
+            used: number;
+        } | null;
+        DeveloperQuotas: {
+            apps: components["schemas"]["Quota"];
+            users_per_app: components["schemas"]["Quota"];
+            licenses?: components["schemas"]["LicenseQuota"];
+        };
+        ResellerStatisticsResult: {
+            status: components["schemas"]["SuccessStatus"];
+            reseller_id: string;
+            /** @description The currency of all amounts (ISO 4217). */
+            currency: string;
+            /** Format: date */
+            from: string;
+            /** Format: date */
+            to: string;
+            days: string[];
+            totals: components["schemas"]["ResellerSalesTotals"];
+            series: components["schemas"]["ResellerSalesSeries"];
+        };
+        /** @description The sums of the series. */
+        ResellerSalesTotals: {
+            /** @description How many license keys the reseller bought. */
+            keys_sold: number;
+            /**
+             * Format: double
+             * @description What these keys cost the reseller.
+             */
+            charged: number;
+            /** @description How many license keys the reseller returned. */
+            keys_refunded: number;
+            /**
+             * Format: double
+             * @description What the reseller got back for these keys.
+             */
+            refunded: number;
+        };
+        /** @description Every array has one number for each of the `days`. Amounts are in units of the currency. */
+        ResellerSalesSeries: {
+            keys_sold: number[];
+            charged: number[];
+            keys_refunded: number[];
+            refunded: number[];
+        };
         LedgerEntry: {
             entry_id: string;
             kind: components["schemas"]["LedgerEntryKind"];
@@ -4168,6 +5151,7 @@ export interface components {
          * @enum {string}
          */
         AuditActorKind: "developer" | "api_token" | "oauth_client" | "agent" | "reseller" | "service" | "administrator";
+        AuditActionPrefix: string;
         AuditActor: {
             kind: components["schemas"]["AuditActorKind"];
             id: string;
@@ -4730,23 +5714,6 @@ export interface components {
             id: string;
             name: string;
         };
-        Quota: {
-            /** @description The number that the plan allows. */
-            limit: number;
-            /** @description The number in use. For users, it is the number of the application with the most users. */
-            used: number;
-        };
-        /** @description The license keys generated since the plan limits them. Null if the plan does not limit them. */
-        LicenseQuota: {
-            /** @description The number of license keys that the plan and packs allow together. */
-            limit: number;
-            used: number;
-        } | null;
-        DeveloperQuotas: {
-            apps: components["schemas"]["Quota"];
-            users_per_app: components["schemas"]["Quota"];
-            licenses?: components["schemas"]["LicenseQuota"];
-        };
         /** @description The actor that the token of this request belongs to. */
         DeveloperActor: {
             /**
@@ -4776,6 +5743,73 @@ export interface components {
             grace_ends_at?: string | null;
             actor: components["schemas"]["DeveloperActor"];
             scopes: components["schemas"]["GrantedScopes"];
+        };
+        CreateBrowserSessionRequest: {
+            email?: components["schemas"]["Email"];
+            password?: components["schemas"]["Password"];
+            /** @description The API token of a reseller, or the token of the administrator. */
+            token?: string;
+        };
+        CreateBrowserSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /**
+             * @description The kind of operations that the session can call.
+             * @enum {string}
+             */
+            kind: "developer" | "reseller" | "administrator";
+            /** @description The developer, or the developer whose reseller it is. Null for the administrator. */
+            developer_id: string | null;
+            /** @description Null unless `kind` is `reseller`. */
+            reseller_id: string | null;
+            /** Format: date-time */
+            expiry: string;
+        };
+        BrowserSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /**
+             * @description The kind of operations that the session can call.
+             * @enum {string}
+             */
+            kind: "developer" | "reseller" | "administrator";
+            /** @description The developer, or the developer whose reseller it is. Null for the administrator. */
+            developer_id: string | null;
+            /** @description Null unless `kind` is `reseller`. */
+            reseller_id: string | null;
+            /** Format: date-time */
+            expiry: string;
+        };
+        DeleteBrowserSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
+            message: string;
+        };
+        DeveloperSession: {
+            developer_session_id: string;
+            /**
+             * @description Whether the session has a cookie or a bearer token.
+             * @enum {string}
+             */
+            kind: "browser" | "api";
+            /** @description Whether it is the session of this request. */
+            is_current: boolean;
+            /** @description The address that the developer signed in from. */
+            address: string;
+            /** @description The first 256 characters of the `User-Agent` that the developer signed in with. */
+            user_agent: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expiry: string;
+            /**
+             * Format: date-time
+             * @description The time of the last request of the session, accurate to about a minute.
+             */
+            last_used_at: string | null;
+        };
+        DeveloperSessionList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["DeveloperSession"][];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         ChangeDeveloperPasswordRequest: {
             password: components["schemas"]["Password"];
@@ -4903,6 +5937,62 @@ export interface components {
             data: components["schemas"]["Authorization"][];
             /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
             next_cursor: string | null;
+        };
+        SearchText: string;
+        SearchHit: {
+            /** @enum {string} */
+            kind: "application" | "license" | "user";
+            /** @description The identifier of the application, the license, or the user. */
+            id: string;
+            app_id: string;
+            application_name: string;
+            /** @description The name of the application or the user, or the license key. */
+            title: string;
+            /** @description The note of the license, or the email address of the user. */
+            detail: string | null;
+            /**
+             * @description What the text was found in.
+             * @enum {string}
+             */
+            match: "id" | "application_name" | "license_key" | "note" | "redeemed_by" | "username" | "email";
+            /** @description The status of the application or of the license. For a user, `banned` or the status of the subscription. */
+            state: string;
+            /** @description The tier of the license, or the current tier of the user. */
+            tier: string | null;
+        };
+        SearchList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["SearchHit"][];
+            /** @description Whether the results include all matches. It is false if there are more. */
+            is_complete: boolean;
+        };
+        /** @enum {string} */
+        EventOrder: "asc" | "desc";
+        EventTypes: string;
+        ApplicationEvent: {
+            id: string;
+            /** @description A noun and what happened to it, such as `session.ended`. */
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            app_id: string;
+            /** @description The user that the event is about. */
+            user_id: string | null;
+            /** @description The details of the event. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        ApplicationEventList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["ApplicationEvent"][];
+            /**
+             * @description The position to pass as `after` of the next request: the last event of the list, or the given `after` if
+             *     the list is empty.
+             */
+            last_event_id: string | null;
+            /** @description Whether more events are available right now. */
+            has_more: boolean;
         };
         /** @description The SHA-256 hashes, in lowercase hexadecimal, of the executables that may run. */
         ExecutableHashes: string[];
@@ -5118,6 +6208,64 @@ export interface components {
             /** @description The number of keys that extended neither themselves nor a user. */
             left: number;
         };
+        /** @description The filters of `listLicenses`. Send at least one of them. */
+        LicenseFilter: {
+            status?: components["schemas"]["LicenseStatus"];
+            tier?: components["schemas"]["Tier"];
+            reseller_id?: string;
+            q?: components["schemas"]["LicenseSearch"];
+        };
+        /** @description Send exactly one of `license_ids`, `filter`, and `all`. */
+        BanLicensesRequest: {
+            license_ids?: string[];
+            filter?: components["schemas"]["LicenseFilter"];
+            /**
+             * @description Whether to select all keys of the application.
+             * @enum {boolean}
+             */
+            all?: true;
+            cursor?: components["schemas"]["Cursor"];
+            /** @description Whether to return what would change without changing it. */
+            dry_run?: boolean;
+            reason?: components["schemas"]["DeveloperNote"];
+            /** @description Whether to also ban the users who redeemed the keys. */
+            ban_users?: boolean;
+        };
+        UnchangedLicense: {
+            license_id: string;
+            /** @description The error code of the operation on a single key, such as `LICENSE_STATE_CONFLICT`. */
+            code: string;
+        };
+        ChangeLicensesResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description Whether nothing was changed. */
+            dry_run: boolean;
+            /** @description The number of keys that this request selected. */
+            matched: number;
+            /** @description The number of keys that changed or would change. */
+            changed: number;
+            /** @description The identifiers of the request that did not or would not change. Empty for a filter and `all`. */
+            unchanged: components["schemas"]["UnchangedLicense"][];
+            /** @description Pass it as `cursor` of the same request to continue with the next keys. It is null at the end. */
+            next_cursor: string | null;
+        };
+        BanLicensesResult: components["schemas"]["ChangeLicensesResult"] & {
+            /** @description The number of users who were or would be banned. */
+            banned_users: number;
+        };
+        /** @description Send exactly one of `license_ids`, `filter`, and `all`. */
+        ChangeLicensesRequest: {
+            license_ids?: string[];
+            filter?: components["schemas"]["LicenseFilter"];
+            /**
+             * @description Whether to select all keys of the application.
+             * @enum {boolean}
+             */
+            all?: true;
+            cursor?: components["schemas"]["Cursor"];
+            /** @description Whether to return what would change without changing it. */
+            dry_run?: boolean;
+        };
         ImportLicensesResult: {
             status: components["schemas"]["SuccessStatus"];
             imported: number;
@@ -5147,6 +6295,12 @@ export interface components {
             username: components["schemas"]["Username"];
         };
         UserSearch: string;
+        /**
+         * @description `-created_at` (the default) lists the newest users first, `username` sorts by username without regard to
+         *     case, and `expires_at` by the end of the subscription, where users who have never had one come last.
+         * @enum {string}
+         */
+        UserSort: "-created_at" | "username" | "expires_at";
         SubscriptionPeriod: {
             tier: string;
             /** Format: date-time */
@@ -5163,6 +6317,11 @@ export interface components {
              * @description The time when the current tier ends.
              */
             expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time when the whole subscription ends or ended. Null if the user has never had one.
+             */
+            ends_at: string | null;
             /** @description The periods of the subscription, in order. */
             periods: components["schemas"]["SubscriptionPeriod"][];
         };
@@ -5239,6 +6398,86 @@ export interface components {
             /** @description The number of identifiers that are not users of the application. */
             unknown: number;
         };
+        /** @description The filters of `listUsers`. Send at least one of them. */
+        UserFilter: {
+            q?: components["schemas"]["UserSearch"];
+            /** @description Whether a ban of the user is in force. */
+            banned?: boolean;
+            tier?: components["schemas"]["Tier"];
+            /** @description Whether a machine is bound. */
+            hwid_bound?: boolean;
+            /**
+             * Format: date-time
+             * @description Select only users created at or after this time.
+             */
+            created_since?: string;
+            /**
+             * Format: date-time
+             * @description Select only users created before this time.
+             */
+            created_until?: string;
+            subscription?: components["schemas"]["UserSubscriptionStatus"];
+            /**
+             * Format: date-time
+             * @description Select only users whose subscription ends at or after this time.
+             */
+            expires_since?: string;
+            /**
+             * Format: date-time
+             * @description Select only users whose subscription ends before this time.
+             */
+            expires_until?: string;
+        };
+        /** @description Send exactly one of `user_ids`, `filter`, and `all`. */
+        BanUsersRequest: {
+            user_ids?: string[];
+            filter?: components["schemas"]["UserFilter"];
+            /**
+             * @description Whether to select all users of the application.
+             * @enum {boolean}
+             */
+            all?: true;
+            cursor?: components["schemas"]["Cursor"];
+            /** @description Whether to return what would change without changing it. */
+            dry_run?: boolean;
+            reason?: components["schemas"]["DeveloperNote"];
+            /**
+             * Format: date-time
+             * @description The time when the bans expire.
+             */
+            expires_at?: string | null;
+        };
+        UnchangedUser: {
+            user_id: string;
+            /** @description The error code of the operation on a single user, such as `USER_NOT_FOUND`. */
+            code: string;
+        };
+        ChangeUsersResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description Whether nothing was changed. */
+            dry_run: boolean;
+            /** @description The number of users that this request selected. */
+            matched: number;
+            /** @description The number of users that changed or would change. */
+            changed: number;
+            /** @description The identifiers of the request that did not or would not change. Empty for a filter and `all`. */
+            unchanged: components["schemas"]["UnchangedUser"][];
+            /** @description Pass it as `cursor` of the same request to continue with the next users. It is null at the end. */
+            next_cursor: string | null;
+        };
+        /** @description Send exactly one of `user_ids`, `filter`, and `all`. */
+        ChangeUsersRequest: {
+            user_ids?: string[];
+            filter?: components["schemas"]["UserFilter"];
+            /**
+             * @description Whether to select all users of the application.
+             * @enum {boolean}
+             */
+            all?: true;
+            cursor?: components["schemas"]["Cursor"];
+            /** @description Whether to return what would change without changing it. */
+            dry_run?: boolean;
+        };
         ImportUsersResult: {
             status: components["schemas"]["SuccessStatus"];
             imported: number;
@@ -5280,16 +6519,54 @@ export interface components {
             expires_at: string;
         };
         UserSession: {
+            /** @description The reference of the session. It names the session, but cannot be used as one. */
+            session_ref: string;
             /** Format: date-time */
             began_at: string;
             /** Format: date-time */
             expires_at: string;
+            /**
+             * Format: date-time
+             * @description The time when the session began or was last verified, whichever is later. It can lag behind by 6 minutes.
+             */
+            last_seen_at: string;
             /** @description A label that all sessions of one machine within the application share. */
             machine: string;
+            /** @description The version of the program, if it sent one at login. */
+            version: string | null;
+            /** @description The address that the login came from. Null for sessions from before the service stored it. */
+            address: string | null;
         };
         UserSessionList: {
             status: components["schemas"]["SuccessStatus"];
             data: components["schemas"]["UserSession"][];
+        };
+        LiveSession: {
+            user_id: string;
+            username: string;
+            /** @description The reference of the session. It names the session, but cannot be used as one. */
+            session_ref: string;
+            /** Format: date-time */
+            began_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description The time when the session began or was last verified, whichever is later. It can lag behind by 6 minutes.
+             */
+            last_seen_at: string;
+            /** @description A label that all sessions of one machine within the application share. */
+            machine: string;
+            /** @description The version of the program, if it sent one at login. */
+            version: string | null;
+            /** @description The address that the login came from. Null for sessions from before the service stored it. */
+            address: string | null;
+        };
+        SessionList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["LiveSession"][];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         BanList: {
             status: components["schemas"]["SuccessStatus"];
@@ -5503,34 +6780,6 @@ export interface components {
             /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
             next_cursor: string | null;
         };
-        /** @enum {string} */
-        EventOrder: "asc" | "desc";
-        EventTypes: string;
-        ApplicationEvent: {
-            id: string;
-            /** @description A noun and what happened to it, such as `session.ended`. */
-            type: string;
-            /** Format: date-time */
-            timestamp: string;
-            app_id: string;
-            /** @description The user that the event is about. */
-            user_id: string | null;
-            /** @description The details of the event. */
-            data: {
-                [key: string]: unknown;
-            };
-        };
-        ApplicationEventList: {
-            status: components["schemas"]["SuccessStatus"];
-            data: components["schemas"]["ApplicationEvent"][];
-            /**
-             * @description The position to pass as `after` of the next request: the last event of the list, or the given `after` if
-             *     the list is empty.
-             */
-            last_event_id: string | null;
-            /** @description Whether more events are available right now. */
-            has_more: boolean;
-        };
         Webhook: {
             webhook_id: string;
             url: string;
@@ -5563,7 +6812,7 @@ export interface components {
         /** @description The URL that receives events, http or https. */
         WebhookUrl: string;
         /** @enum {string} */
-        WebhookEventType: "*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled";
+        WebhookEventType: "*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "login.refused" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled";
         /** @description The types of events to send. `*` is every type, including types of later versions. */
         WebhookEventTypes: components["schemas"]["WebhookEventType"][];
         CreateWebhookRequest: {
@@ -5675,6 +6924,11 @@ export interface components {
         };
         /** @description One number for each of the `days`. */
         DailyCounts: number[];
+        ExpirationsResult: {
+            status: components["schemas"]["SuccessStatus"];
+            days: string[];
+            counts: components["schemas"]["DailyCounts"];
+        };
         UserSeries: {
             new: components["schemas"]["DailyCounts"];
             deleted: components["schemas"]["DailyCounts"];
@@ -5703,11 +6957,37 @@ export interface components {
             total: components["schemas"]["DailyCounts"];
             by_tier: components["schemas"]["CountsByTier"];
         };
+        CodeCounts: {
+            /** @description The error code with which logins were refused. */
+            code: string;
+            counts: components["schemas"]["DailyCounts"];
+        };
+        RefusedLoginSeries: {
+            total: components["schemas"]["DailyCounts"];
+            /** @description The codes with the most refused logins come first. */
+            by_code: components["schemas"]["CodeCounts"][];
+        };
         StatisticsSeries: {
             users: components["schemas"]["UserSeries"];
             logins: components["schemas"]["LoginSeries"];
             activations: components["schemas"]["ActivationSeries"];
             live_sessions: components["schemas"]["DailyCounts"];
+            active_users?: components["schemas"]["DailyCounts"];
+            refused_logins?: components["schemas"]["RefusedLoginSeries"];
+        };
+        /** @description One number for each of the `hours`. */
+        HourlyCounts: number[];
+        HourlySeries: {
+            logins: components["schemas"]["HourlyCounts"];
+            new_users: components["schemas"]["HourlyCounts"];
+            activations: components["schemas"]["HourlyCounts"];
+            refused_logins: components["schemas"]["HourlyCounts"];
+        };
+        /** @description The series by hour. Present if the request has `hourly=true`. */
+        HourlyStatistics: {
+            /** @description When each hour begins, in UTC. */
+            hours: string[];
+            series: components["schemas"]["HourlySeries"];
         };
         StatisticsResult: {
             status: components["schemas"]["SuccessStatus"];
@@ -5717,6 +6997,86 @@ export interface components {
             to: string;
             days: string[];
             series: components["schemas"]["StatisticsSeries"];
+            hourly?: components["schemas"]["HourlyStatistics"];
+        };
+        /** @description How many license keys there are, in total and by status. */
+        LicenseCounts: {
+            total: number;
+            unused: number;
+            redeemed: number;
+            paused: number;
+            banned: number;
+        };
+        LicenseTierCounts: {
+            tier: string;
+            total: number;
+            unused: number;
+            redeemed: number;
+            paused: number;
+            banned: number;
+        };
+        ApplicationCountsResult: {
+            status: components["schemas"]["SuccessStatus"];
+            users: number;
+            live_sessions: number;
+            licenses: components["schemas"]["LicenseCounts"];
+            /**
+             * @description The tiers that have license keys. The tiers with the most keys come first. A tier that the application no
+             *     longer has is listed as long as it has keys.
+             */
+            licenses_by_tier: components["schemas"]["LicenseTierCounts"][];
+        };
+        /** @description The sums over all applications of the developer. A day begins at midnight UTC. */
+        OverviewTotals: {
+            applications: number;
+            users: number;
+            live_sessions: number;
+            licenses: components["schemas"]["LicenseCounts"];
+            logins_today: number;
+            new_users_today: number;
+            refused_logins_today: number;
+        };
+        /** @description Which first steps the developer has taken, in any application. */
+        GetStarted: {
+            /** @description Whether there is an application. */
+            application: boolean;
+            /** @description Whether an application has a license key. */
+            license: boolean;
+            /** @description Whether an application has a user. */
+            user: boolean;
+            /** @description Whether a user has ever logged in to an application. */
+            login: boolean;
+        };
+        OverviewSeries: {
+            logins: components["schemas"]["DailyCounts"];
+            new_users: components["schemas"]["DailyCounts"];
+        };
+        ApplicationOverview: {
+            app_id: string;
+            name: string;
+            /**
+             * @description The status of the application. `status` is the status of the response.
+             * @enum {string}
+             */
+            status_code: "active" | "paused" | "disabled";
+            /** Format: date-time */
+            created_at: string;
+            users: number;
+            live_sessions: number;
+            licenses: components["schemas"]["LicenseCounts"];
+            refused_logins_today: number;
+            series: components["schemas"]["OverviewSeries"];
+        };
+        OverviewResult: {
+            status: components["schemas"]["SuccessStatus"];
+            quotas: components["schemas"]["DeveloperQuotas"];
+            totals: components["schemas"]["OverviewTotals"];
+            get_started: components["schemas"]["GetStarted"];
+            /** @description The last 14 days in UTC, ending today. */
+            days: string[];
+            data: components["schemas"]["ApplicationOverview"][];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
         };
         CreateCheckoutRequest: {
             /** @description The name or the `id` of a plan. */
@@ -5877,6 +7237,227 @@ export interface components {
         InvoiceResult: {
             status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Invoice"];
+        DeveloperSearch: string;
+        AdminDeveloperPlan: {
+            id: string;
+            name: string;
+        };
+        AdminDeveloper: {
+            developer_id: string;
+            /** Format: email */
+            email: string;
+            email_verified: boolean;
+            name: string | null;
+            /** @enum {string} */
+            account_status: "active" | "suspended";
+            /** Format: date-time */
+            suspended_at: string | null;
+            plan: components["schemas"]["AdminDeveloperPlan"];
+            /** @description The number of applications. */
+            apps: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        AdminDeveloperList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["AdminDeveloper"][];
+            /** @description Pass it as `cursor` to get the next page. It is null on the last page. */
+            next_cursor: string | null;
+        };
+        AccountQuota: {
+            /** @description The number that the plan allows. */
+            limit: number;
+            /** @description The number in use. For users, it is the number of the application with the most users. */
+            used: number;
+        };
+        /** @description The license keys generated since the plan limits them. Null if the plan does not limit them. */
+        AccountLicenseQuota: {
+            /** @description The number that the plan and packs allow together. */
+            limit: number;
+            used: number;
+        } | null;
+        DeveloperAccountQuotas: {
+            apps: components["schemas"]["AccountQuota"];
+            users_per_app: components["schemas"]["AccountQuota"];
+            licenses: components["schemas"]["AccountLicenseQuota"];
+        };
+        /** @description The subscription that the developer pays for. Null on the free plan. */
+        DeveloperSubscription: {
+            subscription_id: string;
+            plan_id: string;
+            plan_name: string;
+            period: components["schemas"]["PlanPeriod"];
+            /**
+             * @description With `past_due`, a renewal could not be collected, and the processor tries again.
+             * @enum {string}
+             */
+            state: "active" | "past_due";
+            /**
+             * Format: date-time
+             * @description The end of the paid period. Null if it never ends.
+             */
+            period_end: string | null;
+            cancel_at_period_end: boolean;
+            /** Format: date-time */
+            created_at: string;
+        } | null;
+        DeveloperAccount: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The reason that the administrator gave. */
+            suspension_reason: string | null;
+            /** @description The number of applications that are disabled because of the suspension. */
+            applications_disabled: number;
+            quotas: components["schemas"]["DeveloperAccountQuotas"];
+            subscription: components["schemas"]["DeveloperSubscription"];
+            /**
+             * Format: date-time
+             * @description After a paid plan has ended, the time until which logins still work for applications that exceed the
+             *     free plan.
+             */
+            grace_ends_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the last sign-in with the password. Null without one.
+             */
+            last_sign_in_at: string | null;
+        };
+        DeveloperAccountResult: components["schemas"]["DeveloperAccount"] & components["schemas"]["AdminDeveloper"];
+        SuspensionReason: string;
+        SuspendDeveloperRequest: {
+            reason?: components["schemas"]["SuspensionReason"];
+            /**
+             * @description Whether to disable the applications too, so that programs of end users stop working.
+             * @default false
+             */
+            disable_applications?: boolean;
+        };
+        /** @enum {string} */
+        RevenueInterval: "day" | "month";
+        RevenueTotal: {
+            currency: components["schemas"]["Currency"];
+            /** @description The number of invoices paid. */
+            invoices: number;
+            /**
+             * Format: double
+             * @description What was paid, in units of the currency.
+             */
+            amount: number;
+            /**
+             * Format: double
+             * @description What was refunded of it.
+             */
+            refunded: number;
+            /**
+             * Format: double
+             * @description What the banks of payers have reversed of the rest.
+             */
+            disputed: number;
+            /**
+             * Format: double
+             * @description What remains.
+             */
+            net: number;
+        };
+        RevenueItem: {
+            /**
+             * Format: date
+             * @description The day, or the first day of the month.
+             */
+            start: string;
+        } & components["schemas"]["RevenueTotal"];
+        RevenueResult: {
+            status: components["schemas"]["SuccessStatus"];
+            interval: components["schemas"]["RevenueInterval"];
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            to: string;
+            data: components["schemas"]["RevenueItem"][];
+            /** @description The totals of each currency. */
+            totals: components["schemas"]["RevenueTotal"][];
+        };
+        InstallationNode: {
+            node_id: string;
+            /**
+             * @description A node is `lost` if it was not seen for 15 seconds and did not stop in an orderly way.
+             * @enum {string}
+             */
+            state: "alive" | "lost";
+            /** @description Whether this node returned the response. */
+            is_current: boolean;
+            /** @description Null for a node of version 2.0.0. */
+            version: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            last_seen_at: string;
+        };
+        /** @enum {string} */
+        PartState: "operational" | "unavailable";
+        InstallationDatabase: {
+            state: components["schemas"]["PartState"];
+            /** @description Whether the service runs the database itself. */
+            embedded: boolean;
+            /** @description The version of PostgreSQL. */
+            version: string | null;
+            /** Format: int64 */
+            size_bytes: number | null;
+            /** @description The last migration that ran. */
+            migration: string | null;
+            /** @description The number of migrations of this version that have not run. */
+            pending_migrations: number | null;
+            /** @description Whether commits wait for a synchronous standby that does not respond. */
+            awaits_standby: boolean | null;
+            /**
+             * Format: double
+             * @description How far the clock of this machine is ahead of the database's.
+             */
+            clock_skew_seconds: number;
+        };
+        InstallationBroker: {
+            state: components["schemas"]["PartState"];
+            /** @description Whether there is no external broker. */
+            embedded: boolean;
+        };
+        InstallationPart: {
+            /** @description Whether the service uses its data folder instead of a server. */
+            embedded: boolean;
+        };
+        InstallationQueues: {
+            /** @description Events that are not published yet. */
+            events_waiting: number | null;
+            /** @description Events that cannot be published. */
+            events_set_aside: number | null;
+            /** @description Events that the external broker does not have yet. */
+            broker_events_waiting: number | null;
+            /** @description Events that the external broker cannot take. */
+            broker_events_set_aside: number | null;
+            /** @description Deliveries that are due or will be tried again. */
+            webhook_deliveries_waiting: number | null;
+            /** @description Security events that cannot be delivered to their receiver. */
+            security_events_set_aside: number | null;
+            /** @description Payments of the embedded test processor that cannot be processed. */
+            payment_events_set_aside: number | null;
+            /** @description Mails of the last 30 days that were not sent. */
+            failed_mails: number | null;
+        };
+        InstallationCount: {
+            /** Format: int64 */
+            count: number | null;
+            /** @description Whether the number is an estimate. */
+            estimated: boolean;
+        };
+        InstallationCounts: {
+            developers: components["schemas"]["InstallationCount"];
+            applications: components["schemas"]["InstallationCount"];
+            users: components["schemas"]["InstallationCount"];
+        };
         /** @enum {string} */
         SigningAlgorithm: "ES256" | "RS256";
         SigningKey: {
@@ -5892,6 +7473,35 @@ export interface components {
              * @description The time from which the key signs.
              */
             active_from: string;
+        };
+        InstallationWarning: {
+            /**
+             * @description What deserves attention: `TEST_PROCESSOR`, `NO_SMTP_SERVER`, `NO_BASE_URL`, `HTTP_BASE_URL`,
+             *     `GENERATED_MASTER_KEY`, `GENERATED_ADMIN_TOKEN`, `EMBEDDED_DATABASE`, `DEMO`, `LOST_NODES`,
+             *     `DIFFERENT_VERSIONS`, `CLOCK_SKEW`, `STANDBY_LOST`, `SET_ASIDE`, `FAILED_MAILS`, or `PENDING_MIGRATIONS`.
+             *     Later versions can add others.
+             */
+            code: string;
+            /** @description What it means and what to do. */
+            message: string;
+        };
+        InstallationResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The version of this node. */
+            version: string;
+            /** Format: date-time */
+            checked_at: string;
+            nodes: components["schemas"]["InstallationNode"][];
+            database: components["schemas"]["InstallationDatabase"];
+            broker: components["schemas"]["InstallationBroker"];
+            mail: components["schemas"]["InstallationPart"];
+            files: components["schemas"]["InstallationPart"];
+            /** @description The payment processor in use, such as `stripe`. */
+            payment_processor: string;
+            queues: components["schemas"]["InstallationQueues"];
+            counts: components["schemas"]["InstallationCounts"];
+            signing_keys: components["schemas"]["SigningKey"][];
+            warnings: components["schemas"]["InstallationWarning"][];
         };
         SigningKeyList: {
             status: components["schemas"]["SuccessStatus"];
@@ -6022,6 +7632,16 @@ export interface components {
         /** @description The `next_cursor` of the previous page. */
         CursorParameter: components["schemas"]["Cursor"];
         /**
+         * @description The first day.
+         * @example 2026-11-19
+         */
+        FromDayParameter: string;
+        /**
+         * @description The last day.
+         * @example 2026-11-21
+         */
+        ToDayParameter: string;
+        /**
          * @description The identifier of the API token.
          * @example tok_01kazmb6jvf1ta9r4w2y8d0e3h
          */
@@ -6032,6 +7652,16 @@ export interface components {
         AuditActorIdParameter: components["schemas"]["Identifier"];
         /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
         AuditActionParameter: components["schemas"]["Identifier"];
+        /**
+         * @description Return only entries of actors of this kind.
+         * @example api_token
+         */
+        AuditActorKindParameter: components["schemas"]["AuditActorKind"];
+        /**
+         * @description Return only entries whose action begins with this text, such as `license.`.
+         * @example license.
+         */
+        AuditActionPrefixParameter: components["schemas"]["AuditActionPrefix"];
         /** @description Return only entries whose target has this identifier. */
         AuditTargetParameter: components["schemas"]["Identifier"];
         /** @description Return only entries from this address, in any notation. */
@@ -6110,6 +7740,11 @@ export interface components {
          */
         ReceiverIdParameter: components["schemas"]["Identifier"];
         /**
+         * @description The identifier of the session.
+         * @example dvs_01kazmd4v8fq2r6t0w3y5b7n9c
+         */
+        DeveloperSessionIdParameter: components["schemas"]["Identifier"];
+        /**
          * @description The identifier of the client.
          * @example cli_01kb0p5c9hf4r7t0v3x6z9b2d5
          */
@@ -6119,6 +7754,31 @@ export interface components {
          * @example grt_01kb0p6d1jg6w9y2z5a8c1e4f7
          */
         AuthorizationIdParameter: components["schemas"]["Identifier"];
+        /**
+         * @description The `id` of the event after which the list starts.
+         * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+         */
+        EventAfterParameter: components["schemas"]["Identifier"];
+        /**
+         * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
+         * @example asc
+         */
+        EventOrderParameter: components["schemas"]["EventOrder"];
+        /**
+         * @description Return only events of these types, separated by commas. An unknown type matches no events.
+         * @example session.ended,user.banned
+         */
+        EventTypesParameter: components["schemas"]["EventTypes"];
+        /**
+         * @description Return only events of this application.
+         * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+         */
+        EventAppParameter: components["schemas"]["Identifier"];
+        /**
+         * @description Return only events about this user.
+         * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
+         */
+        EventUserParameter: components["schemas"]["Identifier"];
         /** @description Return only licenses with this status. */
         LicenseStatusParameter: components["schemas"]["LicenseStatus"];
         /** @description Return only licenses of this tier. */
@@ -6135,11 +7795,27 @@ export interface components {
          * @example lic_01kazm8e3rfxkb0a6t2d5v9j1m
          */
         LicenseIdParameter: components["schemas"]["Identifier"];
+        /** @description Return only users whose subscription is active, has expired, or who have never had one (`none`). */
+        UserSubscriptionParameter: components["schemas"]["UserSubscriptionStatus"];
+        /**
+         * @description Return only users whose subscription ends at or after this time. A lifetime ends at
+         *     `9999-12-31T23:59:59.999Z`.
+         */
+        UserExpiresSinceParameter: string;
+        /** @description Return only users whose subscription ends before this time. */
+        UserExpiresUntilParameter: string;
+        /** @description The order of the users. */
+        UserSortParameter: components["schemas"]["UserSort"];
         /**
          * @description The identifier of the user.
          * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
          */
         UserIdParameter: components["schemas"]["Identifier"];
+        /**
+         * @description The reference of the session, from a list of sessions.
+         * @example ses_4vq8r2m0x7k1c9t3h6w5n8d2ba
+         */
+        SessionRefParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the ban.
          * @example ban_01kazm9r5bf3xsn7d1v8c2w6gp
@@ -6160,26 +7836,6 @@ export interface components {
          * @example usr_01kazm6t0hfa8bk4n2q7r9s1vx
          */
         ResellerUserIdParameter: components["schemas"]["Identifier"];
-        /**
-         * @description The `id` of the event after which the list starts.
-         * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
-         */
-        EventAfterParameter: components["schemas"]["Identifier"];
-        /**
-         * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
-         * @example asc
-         */
-        EventOrderParameter: components["schemas"]["EventOrder"];
-        /**
-         * @description Return only events of these types, separated by commas. An unknown type matches no events.
-         * @example session.ended,user.banned
-         */
-        EventTypesParameter: components["schemas"]["EventTypes"];
-        /**
-         * @description Return only events about this user.
-         * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
-         */
-        EventUserParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the webhook endpoint.
          * @example whk_01kazmd4p1e6rvk3s5t7w9x1yz
@@ -6205,6 +7861,11 @@ export interface components {
          * @example inv_01kazmj7w8x9y0z1a2b3c4d5e6
          */
         InvoiceIdParameter: components["schemas"]["Identifier"];
+        /**
+         * @description The identifier of the developer.
+         * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+         */
+        DeveloperIdParameter: components["schemas"]["Identifier"];
         /**
          * @description The identifier of the key: its `kid`.
          * @example 5Lw2pQ8vX1k
@@ -6310,6 +7971,8 @@ export interface components {
          * @example eyJtZXRob2QiOiJzdHJpcGUiLCJyZWZlcmVuY2UiOiJwYXlfMDFrYXptZDZyOWU4djR4MmM1dDduMHczcWoiLCJzdGF0dXMiOiJzdWNjZXNzIiwidGltZXN0YW1wIjoiMjAyNi0xMS0yMVQxMDowMDowMC4wMDBaIn0
          */
         PaymentReceiptHeader: string;
+        /** @description The cookie of the browser session. Scripts cannot read it. */
+        BrowserSessionCookieHeader: string;
     };
     pathItems: never;
 }
@@ -8155,6 +9818,164 @@ export interface operations {
             "5XX": components["responses"]["ServerProblem"];
         };
     };
+    createBrowserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@example.com",
+                 *       "password": "nanoseconds are this long"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateBrowserSessionRequest"];
+            };
+        };
+        responses: {
+            /** @description The browser is signed in. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    "Set-Cookie": components["headers"]["BrowserSessionCookieHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "kind": "developer",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "reseller_id": null,
+                     *       "expiry": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreateBrowserSessionResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getBrowserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The browser session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "kind": "developer",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "reseller_id": null,
+                     *       "expiry": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BrowserSessionResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    deleteBrowserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The browser is signed out. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Set-Cookie": components["headers"]["BrowserSessionCookieHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Signed out."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeleteBrowserSessionResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    listDeveloperSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of items on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of sessions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "developer_session_id": "dvs_01kazmd4v8fq2r6t0w3y5b7n9c",
+                     *           "kind": "browser",
+                     *           "is_current": true,
+                     *           "address": "203.0.113.9",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expiry": "2026-11-22T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-21T11:42:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeveloperSessionList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
     endDeveloperSessions: {
         parameters: {
             query?: never;
@@ -8179,6 +10000,41 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["EndSessionsResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    endDeveloperSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the session.
+                 * @example dvs_01kazmd4v8fq2r6t0w3y5b7n9c
+                 */
+                developer_session_id: components["parameters"]["DeveloperSessionIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Session ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -8345,7 +10201,8 @@ export interface operations {
                      *             "write"
                      *           ],
                      *           "expires_at": null,
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-22T08:30:00.000Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -8409,6 +10266,7 @@ export interface operations {
                      *       ],
                      *       "expires_at": "2027-11-21T10:00:00.000Z",
                      *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "last_used_at": null,
                      *       "token": "lkd_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
                      *     }
                      */
@@ -8853,6 +10711,59 @@ export interface operations {
             "5XX": components["responses"]["ServerProblem"];
         };
     };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description The text to search for.
+                 * @example ada
+                 */
+                q: components["schemas"]["SearchText"];
+                /**
+                 * @description The maximum number of results.
+                 * @example 20
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The results. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "kind": "user",
+                     *           "id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "application_name": "Aurora",
+                     *           "title": "ada",
+                     *           "detail": "ada@example.com",
+                     *           "match": "username",
+                     *           "state": "active",
+                     *           "tier": "Pro"
+                     *         }
+                     *       ],
+                     *       "is_complete": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
     listAuditLog: {
         parameters: {
             query?: {
@@ -8867,8 +10778,18 @@ export interface operations {
                 app_id?: components["parameters"]["AuditAppIdParameter"];
                 /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
                 actor_id?: components["parameters"]["AuditActorIdParameter"];
+                /**
+                 * @description Return only entries of actors of this kind.
+                 * @example api_token
+                 */
+                actor_kind?: components["parameters"]["AuditActorKindParameter"];
                 /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
                 action?: components["parameters"]["AuditActionParameter"];
+                /**
+                 * @description Return only entries whose action begins with this text, such as `license.`.
+                 * @example license.
+                 */
+                action_prefix?: components["parameters"]["AuditActionPrefixParameter"];
                 /** @description Return only entries whose target has this identifier. */
                 target?: components["parameters"]["AuditTargetParameter"];
                 /** @description Return only entries from this address, in any notation. */
@@ -8916,6 +10837,236 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AuditEntryList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    exportAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Return only entries of this application. */
+                app_id?: components["parameters"]["AuditAppIdParameter"];
+                /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
+                actor_id?: components["parameters"]["AuditActorIdParameter"];
+                /**
+                 * @description Return only entries of actors of this kind.
+                 * @example api_token
+                 */
+                actor_kind?: components["parameters"]["AuditActorKindParameter"];
+                /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
+                action?: components["parameters"]["AuditActionParameter"];
+                /**
+                 * @description Return only entries whose action begins with this text, such as `license.`.
+                 * @example license.
+                 */
+                action_prefix?: components["parameters"]["AuditActionPrefixParameter"];
+                /** @description Return only entries whose target has this identifier. */
+                target?: components["parameters"]["AuditTargetParameter"];
+                /** @description Return only entries from this address, in any notation. */
+                address?: components["parameters"]["AuditAddressParameter"];
+                /** @description Return only entries at or after this time. */
+                since?: components["parameters"]["AuditSinceParameter"];
+                /** @description Return only entries before this time. */
+                until?: components["parameters"]["AuditUntilParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exported entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example audit_id,created_at,actor_kind,actor_id,address,action,app_id,target,data
+                     *     aud_01kazmc2n8fq7v5s1x3z9b4d6f,2026-11-21T10:00:00.000Z,developer,dev_01kazm2c5gf0b9s3w8h1x6k4td,203.0.113.9,user.banned,app_01kazm4q7ffx8v5t2w9y3b6n1c,usr_01kazm6t0hfa8bk4n2q7r9s1vx,{}
+                     */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    exportAuditLogAsNdjson: {
+        parameters: {
+            query?: {
+                /** @description Return only entries of this application. */
+                app_id?: components["parameters"]["AuditAppIdParameter"];
+                /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
+                actor_id?: components["parameters"]["AuditActorIdParameter"];
+                /**
+                 * @description Return only entries of actors of this kind.
+                 * @example api_token
+                 */
+                actor_kind?: components["parameters"]["AuditActorKindParameter"];
+                /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
+                action?: components["parameters"]["AuditActionParameter"];
+                /**
+                 * @description Return only entries whose action begins with this text, such as `license.`.
+                 * @example license.
+                 */
+                action_prefix?: components["parameters"]["AuditActionPrefixParameter"];
+                /** @description Return only entries whose target has this identifier. */
+                target?: components["parameters"]["AuditTargetParameter"];
+                /** @description Return only entries from this address, in any notation. */
+                address?: components["parameters"]["AuditAddressParameter"];
+                /** @description Return only entries at or after this time. */
+                since?: components["parameters"]["AuditSinceParameter"];
+                /** @description Return only entries before this time. */
+                until?: components["parameters"]["AuditUntilParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exported entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"audit_id":"aud_01kazmc2n8fq7v5s1x3z9b4d6f","created_at":"2026-11-21T10:00:00.000Z","actor_kind":"developer","actor_id":"dev_01kazm2c5gf0b9s3w8h1x6k4td","address":"203.0.113.9","action":"user.banned","app_id":"app_01kazm4q7ffx8v5t2w9y3b6n1c","target":"usr_01kazm6t0hfa8bk4n2q7r9s1vx","data":{}} */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    listAccountEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `id` of the event after which the list starts.
+                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                 */
+                after?: components["parameters"]["EventAfterParameter"];
+                /**
+                 * @description Whether the oldest events come first (`asc`, the default), or the newest (`desc`).
+                 * @example asc
+                 */
+                order?: components["parameters"]["EventOrderParameter"];
+                /**
+                 * @description Return only events of these types, separated by commas. An unknown type matches no events.
+                 * @example session.ended,user.banned
+                 */
+                type?: components["parameters"]["EventTypesParameter"];
+                /**
+                 * @description Return only events of this application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id?: components["parameters"]["EventAppParameter"];
+                /**
+                 * @description Return only events about this user.
+                 * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
+                 */
+                user_id?: components["parameters"]["EventUserParameter"];
+                /**
+                 * @description The maximum number of items on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["LimitParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events after the given position. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01kazmd3t8e6y9q2v5n7x0b4wj",
+                     *           "type": "session.ended",
+                     *           "timestamp": "2026-11-21T10:00:00.000Z",
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "user_id": "usr_01kazm6h2bf8r4c7m0z5k9d3tw",
+                     *           "data": {
+                     *             "reason": "logout",
+                     *             "began_at": "2026-11-21T09:00:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "last_event_id": "evt_01kazmd3t8e6y9q2v5n7x0b4wj",
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApplicationEventList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    streamAccountEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Return only events of these types, separated by commas. An unknown type matches no events.
+                 * @example session.ended,user.banned
+                 */
+                type?: components["parameters"]["EventTypesParameter"];
+                /**
+                 * @description Return only events of this application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id?: components["parameters"]["EventAppParameter"];
+                /**
+                 * @description Return only events about this user.
+                 * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
+                 */
+                user_id?: components["parameters"]["EventUserParameter"];
+            };
+            header?: {
+                /**
+                 * @description The `id` of the last event that the client received.
+                 * @example evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventIdParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 1000
+                     *     id: evt_01kazmd3t8e6y9q2v5n7x0b4wj
+                     *
+                     *     id: evt_01kazmdm0qf3h6s8w1y4a7c9ek
+                     *     event: session.ended
+                     *     data: {"id":"evt_01kazmdm0qf3h6s8w1y4a7c9ek","type":"session.ended","timestamp":"2026-11-21T10:00:00.000Z","app_id":"app_01kazm4q7ffx8v5t2w9y3b6n1c","user_id":"usr_01kazm6h2bf8r4c7m0z5k9d3tw","data":{"reason":"logout","began_at":"2026-11-21T09:00:00.000Z"}}
+                     */
+                    "text/event-stream": string;
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -9609,6 +11760,259 @@ export interface operations {
             "5XX": components["responses"]["ServerProblem"];
         };
     };
+    banLicenses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "license_ids": [
+                 *         "lic_01kazm8e3rfxkb0a6t2d5v9j1m"
+                 *       ],
+                 *       "reason": "Charged back",
+                 *       "ban_users": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null,
+                     *       "banned_users": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BanLicensesResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    unbanLicenses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "license_ids": [
+                 *         "lic_01kazm8e3rfxkb0a6t2d5v9j1m"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeLicensesResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    pauseLicenses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "license_ids": [
+                 *         "lic_01kazm8e3rfxkb0a6t2d5v9j1m"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeLicensesResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    resumeLicenses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "license_ids": [
+                 *         "lic_01kazm8e3rfxkb0a6t2d5v9j1m"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeLicensesResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    deleteLicenses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "license_ids": [
+                 *         "lic_01kazm8e3rfxkb0a6t2d5v9j1m"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeLicensesRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeLicensesResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
     importLicenses: {
         parameters: {
             query?: never;
@@ -10243,6 +12647,17 @@ export interface operations {
                 created_since?: string;
                 /** @description Return only users created before this time. */
                 created_until?: string;
+                /** @description Return only users whose subscription is active, has expired, or who have never had one (`none`). */
+                subscription?: components["parameters"]["UserSubscriptionParameter"];
+                /**
+                 * @description Return only users whose subscription ends at or after this time. A lifetime ends at
+                 *     `9999-12-31T23:59:59.999Z`.
+                 */
+                expires_since?: components["parameters"]["UserExpiresSinceParameter"];
+                /** @description Return only users whose subscription ends before this time. */
+                expires_until?: components["parameters"]["UserExpiresUntilParameter"];
+                /** @description The order of the users. */
+                sort?: components["parameters"]["UserSortParameter"];
             };
             header?: never;
             path: {
@@ -10279,6 +12694,7 @@ export interface operations {
                      *             "subscription_status": "active",
                      *             "tier": "Pro",
                      *             "expires_at": "2026-12-21T10:00:00.000Z",
+                     *             "ends_at": "2026-12-21T10:00:00.000Z",
                      *             "periods": [
                      *               {
                      *                 "tier": "Pro",
@@ -10359,6 +12775,7 @@ export interface operations {
                      *         "subscription_status": "none",
                      *         "tier": null,
                      *         "expires_at": null,
+                     *         "ends_at": null,
                      *         "periods": []
                      *       },
                      *       "live_sessions": 0,
@@ -10426,6 +12843,157 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ExtendUsersResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    banUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_ids": [
+                 *         "usr_01kazm6t0hfa8bk4n2q7r9s1vx"
+                 *       ],
+                 *       "reason": "Charged back"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BanUsersRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeUsersResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    unbanUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_ids": [
+                 *         "usr_01kazm6t0hfa8bk4n2q7r9s1vx"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeUsersRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeUsersResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    deleteUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_ids": [
+                 *         "usr_01kazm6t0hfa8bk4n2q7r9s1vx"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeUsersRequest"];
+            };
+        };
+        responses: {
+            /** @description The numbers of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "dry_run": false,
+                     *       "matched": 1,
+                     *       "changed": 1,
+                     *       "unchanged": [],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangeUsersResult"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -10557,6 +13125,17 @@ export interface operations {
                 created_since?: string;
                 /** @description Return only users created before this time. */
                 created_until?: string;
+                /** @description Return only users whose subscription is active, has expired, or who have never had one (`none`). */
+                subscription?: components["parameters"]["UserSubscriptionParameter"];
+                /**
+                 * @description Return only users whose subscription ends at or after this time. A lifetime ends at
+                 *     `9999-12-31T23:59:59.999Z`.
+                 */
+                expires_since?: components["parameters"]["UserExpiresSinceParameter"];
+                /** @description Return only users whose subscription ends before this time. */
+                expires_until?: components["parameters"]["UserExpiresUntilParameter"];
+                /** @description The order of the users. */
+                sort?: components["parameters"]["UserSortParameter"];
             };
             header?: never;
             path: {
@@ -10607,6 +13186,17 @@ export interface operations {
                 created_since?: string;
                 /** @description Return only users created before this time. */
                 created_until?: string;
+                /** @description Return only users whose subscription is active, has expired, or who have never had one (`none`). */
+                subscription?: components["parameters"]["UserSubscriptionParameter"];
+                /**
+                 * @description Return only users whose subscription ends at or after this time. A lifetime ends at
+                 *     `9999-12-31T23:59:59.999Z`.
+                 */
+                expires_since?: components["parameters"]["UserExpiresSinceParameter"];
+                /** @description Return only users whose subscription ends before this time. */
+                expires_until?: components["parameters"]["UserExpiresUntilParameter"];
+                /** @description The order of the users. */
+                sort?: components["parameters"]["UserSortParameter"];
             };
             header?: never;
             path: {
@@ -10677,6 +13267,7 @@ export interface operations {
                      *         "subscription_status": "active",
                      *         "tier": "Pro",
                      *         "expires_at": "2026-12-21T10:00:00.000Z",
+                     *         "ends_at": "2026-12-21T10:00:00.000Z",
                      *         "periods": [
                      *           {
                      *             "tier": "Pro",
@@ -10787,6 +13378,7 @@ export interface operations {
                      *         "subscription_status": "active",
                      *         "tier": "Pro",
                      *         "expires_at": "2026-12-21T10:00:00.000Z",
+                     *         "ends_at": "2026-12-21T10:00:00.000Z",
                      *         "periods": [
                      *           {
                      *             "tier": "Pro",
@@ -11094,9 +13686,13 @@ export interface operations {
                      *       "status": "success",
                      *       "data": [
                      *         {
+                     *           "session_ref": "ses_4vq8r2m0x7k1c9t3h6w5n8d2ba",
                      *           "began_at": "2026-11-21T10:00:00.000Z",
                      *           "expires_at": "2026-11-22T10:00:00.000Z",
-                     *           "machine": "9f86d081"
+                     *           "last_seen_at": "2026-11-21T12:30:00.000Z",
+                     *           "machine": "9f86d081",
+                     *           "version": "1.4.0",
+                     *           "address": "203.0.113.9"
                      *         }
                      *       ]
                      *     }
@@ -11143,6 +13739,102 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["EndSessionsResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of items on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of live sessions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "session_ref": "ses_4vq8r2m0x7k1c9t3h6w5n8d2ba",
+                     *           "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx",
+                     *           "username": "ada",
+                     *           "began_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-22T10:00:00.000Z",
+                     *           "last_seen_at": "2026-11-21T12:30:00.000Z",
+                     *           "machine": "9f86d081",
+                     *           "version": "1.4.0",
+                     *           "address": "203.0.113.9"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+                /**
+                 * @description The reference of the session, from a list of sessions.
+                 * @example ses_4vq8r2m0x7k1c9t3h6w5n8d2ba
+                 */
+                session_ref: components["parameters"]["SessionRefParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Session ended."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MessageResult"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -12526,6 +15218,88 @@ export interface operations {
             "5XX": components["responses"]["ServerProblem"];
         };
     };
+    getResellerStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day.
+                 * @example 2026-11-19
+                 */
+                from?: components["parameters"]["FromDayParameter"];
+                /**
+                 * @description The last day.
+                 * @example 2026-11-21
+                 */
+                to?: components["parameters"]["ToDayParameter"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the reseller.
+                 * @example rsl_01kazmd4p7fy3t6w9z2b5e8h1k
+                 */
+                reseller_id: components["parameters"]["ResellerIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sales of the requested days. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *       "currency": "USD",
+                     *       "from": "2026-11-19",
+                     *       "to": "2026-11-21",
+                     *       "days": [
+                     *         "2026-11-19",
+                     *         "2026-11-20",
+                     *         "2026-11-21"
+                     *       ],
+                     *       "totals": {
+                     *         "keys_sold": 13,
+                     *         "charged": 113.75,
+                     *         "keys_refunded": 1,
+                     *         "refunded": 8.75
+                     *       },
+                     *       "series": {
+                     *         "keys_sold": [
+                     *           10,
+                     *           0,
+                     *           3
+                     *         ],
+                     *         "charged": [
+                     *           87.5,
+                     *           0,
+                     *           26.25
+                     *         ],
+                     *         "keys_refunded": [
+                     *           0,
+                     *           1,
+                     *           0
+                     *         ],
+                     *         "refunded": [
+                     *           0,
+                     *           8.75,
+                     *           0
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerStatisticsResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
     listResellerTokens: {
         parameters: {
             query?: {
@@ -12568,7 +15342,8 @@ export interface operations {
                      *             "write"
                      *           ],
                      *           "expires_at": null,
-                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-22T08:30:00.000Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -12637,6 +15412,7 @@ export interface operations {
                      *       ],
                      *       "expires_at": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "last_used_at": null,
                      *       "token": "lkr_pXv7Ckq2mR9sT4wYzB6nD8fG1hJ3kL5mN7pQ9rS2tUv"
                      *     }
                      */
@@ -12963,6 +15739,82 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LedgerEntryList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getOwnResellerStatistics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day.
+                 * @example 2026-11-19
+                 */
+                from?: components["parameters"]["FromDayParameter"];
+                /**
+                 * @description The last day.
+                 * @example 2026-11-21
+                 */
+                to?: components["parameters"]["ToDayParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sales of the requested days. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "reseller_id": "rsl_01kazmd4p7fy3t6w9z2b5e8h1k",
+                     *       "currency": "USD",
+                     *       "from": "2026-11-19",
+                     *       "to": "2026-11-21",
+                     *       "days": [
+                     *         "2026-11-19",
+                     *         "2026-11-20",
+                     *         "2026-11-21"
+                     *       ],
+                     *       "totals": {
+                     *         "keys_sold": 13,
+                     *         "charged": 113.75,
+                     *         "keys_refunded": 1,
+                     *         "refunded": 8.75
+                     *       },
+                     *       "series": {
+                     *         "keys_sold": [
+                     *           10,
+                     *           0,
+                     *           3
+                     *         ],
+                     *         "charged": [
+                     *           87.5,
+                     *           0,
+                     *           26.25
+                     *         ],
+                     *         "keys_refunded": [
+                     *           0,
+                     *           1,
+                     *           0
+                     *         ],
+                     *         "refunded": [
+                     *           0,
+                     *           8.75,
+                     *           0
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResellerStatisticsResult"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -13858,6 +16710,56 @@ export interface operations {
             "5XX": components["responses"]["ServerProblem"];
         };
     };
+    getExpirations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of days.
+                 * @example 3
+                 */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The number of subscriptions that end on each day. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "days": [
+                     *         "2026-11-21",
+                     *         "2026-11-22",
+                     *         "2026-11-23"
+                     *       ],
+                     *       "counts": [
+                     *         2,
+                     *         0,
+                     *         5
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExpirationsResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
     getStatistics: {
         parameters: {
             query?: {
@@ -13865,12 +16767,14 @@ export interface operations {
                  * @description The first day.
                  * @example 2026-11-19
                  */
-                from?: string;
+                from?: components["parameters"]["FromDayParameter"];
                 /**
                  * @description The last day.
                  * @example 2026-11-21
                  */
-                to?: string;
+                to?: components["parameters"]["ToDayParameter"];
+                /** @description Whether to also return series by hour. */
+                hourly?: boolean;
             };
             header?: never;
             path: {
@@ -13988,11 +16892,239 @@ export interface operations {
                      *           5,
                      *           6,
                      *           4
-                     *         ]
+                     *         ],
+                     *         "active_users": [
+                     *           7,
+                     *           6,
+                     *           3
+                     *         ],
+                     *         "refused_logins": {
+                     *           "total": [
+                     *             2,
+                     *             0,
+                     *             5
+                     *           ],
+                     *           "by_code": [
+                     *             {
+                     *               "code": "INVALID_CREDENTIALS",
+                     *               "counts": [
+                     *                 2,
+                     *                 0,
+                     *                 4
+                     *               ]
+                     *             },
+                     *             {
+                     *               "code": "HWID_MISMATCH",
+                     *               "counts": [
+                     *                 0,
+                     *                 0,
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
                      *       }
                      *     }
                      */
                     "application/json": components["schemas"]["StatisticsResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getApplicationCounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts of the application. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "users": 12,
+                     *       "live_sessions": 4,
+                     *       "licenses": {
+                     *         "total": 250,
+                     *         "unused": 236,
+                     *         "redeemed": 11,
+                     *         "paused": 1,
+                     *         "banned": 2
+                     *       },
+                     *       "licenses_by_tier": [
+                     *         {
+                     *           "tier": "Pro",
+                     *           "total": 200,
+                     *           "unused": 190,
+                     *           "redeemed": 8,
+                     *           "paused": 0,
+                     *           "banned": 2
+                     *         },
+                     *         {
+                     *           "tier": "Standard",
+                     *           "total": 50,
+                     *           "unused": 46,
+                     *           "redeemed": 3,
+                     *           "paused": 1,
+                     *           "banned": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApplicationCountsResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The maximum number of items on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The overview, with one page of applications. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "quotas": {
+                     *         "apps": {
+                     *           "limit": 25,
+                     *           "used": 1
+                     *         },
+                     *         "users_per_app": {
+                     *           "limit": 100000,
+                     *           "used": 12
+                     *         },
+                     *         "licenses": null
+                     *       },
+                     *       "totals": {
+                     *         "applications": 1,
+                     *         "users": 12,
+                     *         "live_sessions": 4,
+                     *         "licenses": {
+                     *           "total": 250,
+                     *           "unused": 236,
+                     *           "redeemed": 11,
+                     *           "paused": 1,
+                     *           "banned": 2
+                     *         },
+                     *         "logins_today": 4,
+                     *         "new_users_today": 2,
+                     *         "refused_logins_today": 5
+                     *       },
+                     *       "get_started": {
+                     *         "application": true,
+                     *         "license": true,
+                     *         "user": true,
+                     *         "login": true
+                     *       },
+                     *       "days": [
+                     *         "2026-11-08",
+                     *         "2026-11-09",
+                     *         "2026-11-10",
+                     *         "2026-11-11",
+                     *         "2026-11-12",
+                     *         "2026-11-13",
+                     *         "2026-11-14",
+                     *         "2026-11-15",
+                     *         "2026-11-16",
+                     *         "2026-11-17",
+                     *         "2026-11-18",
+                     *         "2026-11-19",
+                     *         "2026-11-20",
+                     *         "2026-11-21"
+                     *       ],
+                     *       "data": [
+                     *         {
+                     *           "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                     *           "name": "Aurora Editor",
+                     *           "status_code": "active",
+                     *           "created_at": "2026-11-08T10:00:00.000Z",
+                     *           "users": 12,
+                     *           "live_sessions": 4,
+                     *           "licenses": {
+                     *             "total": 250,
+                     *             "unused": 236,
+                     *             "redeemed": 11,
+                     *             "paused": 1,
+                     *             "banned": 2
+                     *           },
+                     *           "refused_logins_today": 5,
+                     *           "series": {
+                     *             "logins": [
+                     *               0,
+                     *               2,
+                     *               3,
+                     *               3,
+                     *               4,
+                     *               6,
+                     *               5,
+                     *               4,
+                     *               7,
+                     *               8,
+                     *               6,
+                     *               9,
+                     *               7,
+                     *               4
+                     *             ],
+                     *             "new_users": [
+                     *               0,
+                     *               1,
+                     *               1,
+                     *               0,
+                     *               1,
+                     *               2,
+                     *               0,
+                     *               0,
+                     *               1,
+                     *               1,
+                     *               0,
+                     *               4,
+                     *               0,
+                     *               2
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OverviewResult"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -14697,8 +17829,18 @@ export interface operations {
                 app_id?: components["parameters"]["AuditAppIdParameter"];
                 /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
                 actor_id?: components["parameters"]["AuditActorIdParameter"];
+                /**
+                 * @description Return only entries of actors of this kind.
+                 * @example api_token
+                 */
+                actor_kind?: components["parameters"]["AuditActorKindParameter"];
                 /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
                 action?: components["parameters"]["AuditActionParameter"];
+                /**
+                 * @description Return only entries whose action begins with this text, such as `license.`.
+                 * @example license.
+                 */
+                action_prefix?: components["parameters"]["AuditActionPrefixParameter"];
                 /** @description Return only entries whose target has this identifier. */
                 target?: components["parameters"]["AuditTargetParameter"];
                 /** @description Return only entries from this address, in any notation. */
@@ -14743,6 +17885,568 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AuditEntryList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    exportAdministratorAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Return only entries of this application. */
+                app_id?: components["parameters"]["AuditAppIdParameter"];
+                /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
+                actor_id?: components["parameters"]["AuditActorIdParameter"];
+                /**
+                 * @description Return only entries of actors of this kind.
+                 * @example api_token
+                 */
+                actor_kind?: components["parameters"]["AuditActorKindParameter"];
+                /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
+                action?: components["parameters"]["AuditActionParameter"];
+                /**
+                 * @description Return only entries whose action begins with this text, such as `license.`.
+                 * @example license.
+                 */
+                action_prefix?: components["parameters"]["AuditActionPrefixParameter"];
+                /** @description Return only entries whose target has this identifier. */
+                target?: components["parameters"]["AuditTargetParameter"];
+                /** @description Return only entries from this address, in any notation. */
+                address?: components["parameters"]["AuditAddressParameter"];
+                /** @description Return only entries at or after this time. */
+                since?: components["parameters"]["AuditSinceParameter"];
+                /** @description Return only entries before this time. */
+                until?: components["parameters"]["AuditUntilParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exported entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example audit_id,created_at,actor_kind,actor_id,address,action,app_id,target,data
+                     *     aud_01kazmc2n8fq7v5s1x3z9b4d6f,2026-11-21T10:00:00.000Z,administrator,administrator,203.0.113.9,plan.updated,,plan_01kazmf2w3x4y5z6a7b8c9d0e1,"{""changed"":[""price""]}"
+                     */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    exportAdministratorAuditLogAsNdjson: {
+        parameters: {
+            query?: {
+                /** @description Return only entries of this application. */
+                app_id?: components["parameters"]["AuditAppIdParameter"];
+                /** @description Return only entries of this developer, API token, OAuth client, agent, or reseller. */
+                actor_id?: components["parameters"]["AuditActorIdParameter"];
+                /**
+                 * @description Return only entries of actors of this kind.
+                 * @example api_token
+                 */
+                actor_kind?: components["parameters"]["AuditActorKindParameter"];
+                /** @description Return only entries of this action, such as `user.banned`. An unknown action matches no entries. */
+                action?: components["parameters"]["AuditActionParameter"];
+                /**
+                 * @description Return only entries whose action begins with this text, such as `license.`.
+                 * @example license.
+                 */
+                action_prefix?: components["parameters"]["AuditActionPrefixParameter"];
+                /** @description Return only entries whose target has this identifier. */
+                target?: components["parameters"]["AuditTargetParameter"];
+                /** @description Return only entries from this address, in any notation. */
+                address?: components["parameters"]["AuditAddressParameter"];
+                /** @description Return only entries at or after this time. */
+                since?: components["parameters"]["AuditSinceParameter"];
+                /** @description Return only entries before this time. */
+                until?: components["parameters"]["AuditUntilParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exported entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "Content-Disposition": components["headers"]["ContentDispositionHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"audit_id":"aud_01kazmc2n8fq7v5s1x3z9b4d6f","created_at":"2026-11-21T10:00:00.000Z","actor_kind":"administrator","actor_id":"administrator","address":"203.0.113.9","action":"plan.updated","app_id":null,"target":"plan_01kazmf2w3x4y5z6a7b8c9d0e1","data":{"changed":["price"]}} */
+                    "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    listDevelopers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The beginning of the email address or of the name, in any case.
+                 * @example grace
+                 */
+                q?: components["schemas"]["DeveloperSearch"];
+                /**
+                 * @description Return only developers on this plan.
+                 * @example free
+                 */
+                plan_id?: components["schemas"]["Identifier"];
+                /**
+                 * @description Whether the account is suspended.
+                 * @example true
+                 */
+                suspended?: boolean;
+                /**
+                 * @description The maximum number of items on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of developers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *           "email": "grace@example.com",
+                     *           "email_verified": true,
+                     *           "name": "Grace",
+                     *           "account_status": "active",
+                     *           "suspended_at": null,
+                     *           "plan": {
+                     *             "id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *             "name": "Pro"
+                     *           },
+                     *           "apps": 3,
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdminDeveloperList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getDeveloperAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the developer.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id: components["parameters"]["DeveloperIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "email": "grace@example.com",
+                     *       "email_verified": true,
+                     *       "name": "Grace",
+                     *       "account_status": "active",
+                     *       "suspended_at": null,
+                     *       "plan": {
+                     *         "id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *         "name": "Pro"
+                     *       },
+                     *       "apps": 3,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "suspension_reason": null,
+                     *       "applications_disabled": 0,
+                     *       "quotas": {
+                     *         "apps": {
+                     *           "limit": 100,
+                     *           "used": 3
+                     *         },
+                     *         "users_per_app": {
+                     *           "limit": 1000000,
+                     *           "used": 1208
+                     *         },
+                     *         "licenses": null
+                     *       },
+                     *       "subscription": {
+                     *         "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *         "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *         "plan_name": "Pro",
+                     *         "period": "monthly",
+                     *         "state": "active",
+                     *         "period_end": "2026-12-21T10:00:00.000Z",
+                     *         "cancel_at_period_end": false,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "grace_ends_at": null,
+                     *       "last_sign_in_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeveloperAccountResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    suspendDeveloper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the developer.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id: components["parameters"]["DeveloperIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Chargebacks",
+                 *       "disable_applications": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["SuspendDeveloperRequest"];
+            };
+        };
+        responses: {
+            /** @description The account is suspended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "email": "grace@example.com",
+                     *       "email_verified": true,
+                     *       "name": "Grace",
+                     *       "account_status": "suspended",
+                     *       "suspended_at": "2026-11-21T11:00:00.000Z",
+                     *       "plan": {
+                     *         "id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *         "name": "Pro"
+                     *       },
+                     *       "apps": 3,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "suspension_reason": "Chargebacks",
+                     *       "applications_disabled": 3,
+                     *       "quotas": {
+                     *         "apps": {
+                     *           "limit": 100,
+                     *           "used": 3
+                     *         },
+                     *         "users_per_app": {
+                     *           "limit": 1000000,
+                     *           "used": 1208
+                     *         },
+                     *         "licenses": null
+                     *       },
+                     *       "subscription": {
+                     *         "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *         "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *         "plan_name": "Pro",
+                     *         "period": "monthly",
+                     *         "state": "active",
+                     *         "period_end": "2026-12-21T10:00:00.000Z",
+                     *         "cancel_at_period_end": false,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "grace_ends_at": null,
+                     *       "last_sign_in_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeveloperAccountResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    reinstateDeveloper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the developer.
+                 * @example dev_01kazm2c5gf0b9s3w8h1x6k4td
+                 */
+                developer_id: components["parameters"]["DeveloperIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account is active. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "developer_id": "dev_01kazm2c5gf0b9s3w8h1x6k4td",
+                     *       "email": "grace@example.com",
+                     *       "email_verified": true,
+                     *       "name": "Grace",
+                     *       "account_status": "active",
+                     *       "suspended_at": null,
+                     *       "plan": {
+                     *         "id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *         "name": "Pro"
+                     *       },
+                     *       "apps": 3,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "suspension_reason": null,
+                     *       "applications_disabled": 0,
+                     *       "quotas": {
+                     *         "apps": {
+                     *           "limit": 100,
+                     *           "used": 3
+                     *         },
+                     *         "users_per_app": {
+                     *           "limit": 1000000,
+                     *           "used": 1208
+                     *         },
+                     *         "licenses": null
+                     *       },
+                     *       "subscription": {
+                     *         "subscription_id": "sub_01kazmh6v7w8x9y0z1a2b3c4d5",
+                     *         "plan_id": "plan_01kazmf2w3x4y5z6a7b8c9d0e1",
+                     *         "plan_name": "Pro",
+                     *         "period": "monthly",
+                     *         "state": "active",
+                     *         "period_end": "2026-12-21T10:00:00.000Z",
+                     *         "cancel_at_period_end": false,
+                     *         "created_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "grace_ends_at": null,
+                     *       "last_sign_in_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeveloperAccountResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getRevenue: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Whether an item is a day (the default) or a month.
+                 * @example month
+                 */
+                interval?: components["schemas"]["RevenueInterval"];
+                /**
+                 * @description The first day. With months, the month of this day is the first.
+                 * @example 2026-01-01
+                 */
+                from?: string;
+                /**
+                 * @description The last day. With months, the month of this day is the last.
+                 * @example 2026-11-21
+                 */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The revenue of the requested days or months. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "interval": "month",
+                     *       "from": "2026-01-01",
+                     *       "to": "2026-11-30",
+                     *       "data": [
+                     *         {
+                     *           "start": "2026-11-01",
+                     *           "currency": "USD",
+                     *           "invoices": 42,
+                     *           "amount": 798,
+                     *           "refunded": 19,
+                     *           "disputed": 0,
+                     *           "net": 779
+                     *         }
+                     *       ],
+                     *       "totals": [
+                     *         {
+                     *           "currency": "USD",
+                     *           "invoices": 42,
+                     *           "amount": 798,
+                     *           "refunded": 19,
+                     *           "disputed": 0,
+                     *           "net": 779
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RevenueResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    getInstallation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the installation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "version": "2.0.0",
+                     *       "checked_at": "2026-11-21T10:00:00.000Z",
+                     *       "nodes": [
+                     *         {
+                     *           "node_id": "node_01kazm1b4hf8c2v6n9q3s7w0xy",
+                     *           "state": "alive",
+                     *           "is_current": true,
+                     *           "version": "2.0.0",
+                     *           "started_at": "2026-11-20T08:00:00.000Z",
+                     *           "last_seen_at": "2026-11-21T09:59:58.000Z"
+                     *         }
+                     *       ],
+                     *       "database": {
+                     *         "state": "operational",
+                     *         "embedded": false,
+                     *         "version": "18.1",
+                     *         "size_bytes": 73400320,
+                     *         "migration": "20261125055010_index_what_is_set_aside",
+                     *         "pending_migrations": 0,
+                     *         "awaits_standby": false,
+                     *         "clock_skew_seconds": 0
+                     *       },
+                     *       "broker": {
+                     *         "state": "operational",
+                     *         "embedded": true
+                     *       },
+                     *       "mail": {
+                     *         "embedded": false
+                     *       },
+                     *       "files": {
+                     *         "embedded": true
+                     *       },
+                     *       "payment_processor": "stripe",
+                     *       "queues": {
+                     *         "events_waiting": 0,
+                     *         "events_set_aside": 0,
+                     *         "broker_events_waiting": 0,
+                     *         "broker_events_set_aside": 0,
+                     *         "webhook_deliveries_waiting": 3,
+                     *         "security_events_set_aside": 0,
+                     *         "payment_events_set_aside": 0,
+                     *         "failed_mails": 0
+                     *       },
+                     *       "counts": {
+                     *         "developers": {
+                     *           "count": 128,
+                     *           "estimated": false
+                     *         },
+                     *         "applications": {
+                     *           "count": 310,
+                     *           "estimated": false
+                     *         },
+                     *         "users": {
+                     *           "count": 1204000,
+                     *           "estimated": true
+                     *         }
+                     *       },
+                     *       "signing_keys": [
+                     *         {
+                     *           "key_id": "5Lw2pQ8vX1k",
+                     *           "alg": "ES256",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-01T10:00:00.000Z",
+                     *           "active_from": "2026-11-01T11:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "warnings": [
+                     *         {
+                     *           "code": "HTTP_BASE_URL",
+                     *           "message": "BASE_URL is not an https address, so that tokens are sent without encryption."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstallationResult"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -1,3 +1,4 @@
+import type { DeveloperAccounts, Installation } from './access/administration/administration.ts';
 import type { Addresses } from './foundation/addresses/addresses.ts';
 import type { Administrators } from './accounts/administrators/administrators.ts';
 import type { AccessTokens } from './access/access-tokens/access-tokens.ts';
@@ -10,8 +11,10 @@ import type {
   Invoices,
   PlanSubscriptions,
   Reconciliation,
+  Revenue,
   Settlement,
 } from './commerce/billing/billing.ts';
+import type { BrowserSessions } from './access/browser-sessions/browser-sessions.ts';
 import type { BearerTokens } from './access/bearer-tokens/bearer-tokens.ts';
 import type { Cluster } from './foundation/cluster/cluster.ts';
 import type { DeveloperPasswords } from './access/developer-passwords/developer-passwords.ts';
@@ -21,11 +24,13 @@ import type { Events } from './foundation/events/events.ts';
 import type { Files } from './licensing/files/files.ts';
 import type { Health } from './foundation/health/health.ts';
 import type { Idempotency } from './foundation/idempotency/idempotency.ts';
+import type { LastUses } from './foundation/last-uses/last-uses.ts';
 import type { Licenses } from './licensing/licenses/licenses.ts';
 import type { Limits } from './foundation/limits/limits.ts';
 import type { MachinePayments } from './commerce/machine-payments/machine-payments.ts';
 import type { Mails } from './messaging/mails/mails.ts';
 import type { Metrics } from './foundation/metrics/metrics.ts';
+import type { BulkModeration } from './licensing/moderation/bulk-moderation.ts';
 import type { Moderation } from './licensing/moderation/moderation.ts';
 import type { AuthorizationServer, Authorizations, OAuthClients } from './access/oauth/oauth.ts';
 import type { Passwords } from './foundation/passwords/passwords.ts';
@@ -37,12 +42,14 @@ import type { ResellerAccount } from './commerce/resellers/reseller-account.ts';
 import type { ResellerPayments, Resellers } from './commerce/resellers/resellers.ts';
 import type { Restoration } from './access/restoration/restoration.ts';
 import type { Sandbox } from './access/sandbox/sandbox.ts';
+import type { Search } from './licensing/search/search.ts';
 import type { SecurityEvents } from './access/security-events/security-events.ts';
 import type { Sessions } from './licensing/sessions/sessions.ts';
 import type { Signatures } from './accounts/signatures/signatures.ts';
 import type { SigningKeys } from './foundation/signing-keys/signing-keys.ts';
 import type { DailyStatistics } from './licensing/statistics/statistics.ts';
 import type { Logins } from './licensing/users/logins.ts';
+import type { RefusedLogins } from './licensing/users/refused-logins.ts';
 import type {
   HwidResets,
   UserDirectory,
@@ -66,10 +73,12 @@ export interface Services {
   readonly authorizations: Authorizations;
   readonly authorizationServer: AuthorizationServer;
   readonly bearerTokens: BearerTokens;
+  readonly browserSessions: BrowserSessions;
   /** Undefined without a broker outside. */
   readonly brokerFeed: BrokerFeed | undefined;
   readonly checkouts: Checkouts;
   readonly cluster: Cluster;
+  readonly developerAccounts: DeveloperAccounts;
   readonly developerPasswords: DeveloperPasswords;
   readonly developers: Developers;
   readonly discovery: Discovery;
@@ -78,14 +87,16 @@ export interface Services {
   readonly health: Health;
   readonly hwidResets: HwidResets;
   readonly idempotency: Idempotency;
+  readonly installation: Installation;
   readonly invoices: Invoices;
+  readonly lastUses: LastUses;
   readonly licenses: Licenses;
   readonly limits: Limits;
   readonly logins: Logins;
   readonly machinePayments: MachinePayments;
   readonly mails: Mails;
   readonly metrics: Metrics;
-  readonly moderation: Moderation;
+  readonly moderation: Moderation & BulkModeration;
   readonly oauthClients: OAuthClients;
   readonly restoration: Restoration;
   readonly passwords: Passwords;
@@ -93,11 +104,14 @@ export interface Services {
   readonly planSubscriptions: PlanSubscriptions;
   readonly realtime: Realtime;
   readonly reconciliation: Reconciliation;
+  readonly refusedLogins: RefusedLogins;
   readonly relay: Relay;
   readonly resellerAccount: ResellerAccount;
   readonly resellerPayments: ResellerPayments;
   readonly resellers: Resellers;
+  readonly revenue: Revenue;
   readonly sandbox: Sandbox;
+  readonly search: Search;
   readonly securityEvents: SecurityEvents;
   readonly sessions: Sessions;
   readonly settlement: Settlement;

@@ -35,6 +35,7 @@ export function generatorFaults(contract: Contract): string[] {
     ...ofNames(contract),
     ...misplacedChoices(contract, operations),
     ...sharedValues(contract),
+    ...membersOfEnums(contract),
     ...differentHeaders(operations),
     ...differentOrder(contract, operations),
   ];
@@ -227,6 +228,25 @@ function sharedValues(contract: Contract): string[] {
         : [`${name}: shares ${String(value)} with ${owner}: write it without a name`];
     });
   });
+}
+
+/** Every enum of Kotlin has these members, and openapi-generator does not rename a value. */
+const MEMBERS_OF_ENUMS: readonly unknown[] = ['name', 'ordinal', 'values', 'entries'];
+
+/** Values of enums in bodies that would be members of an enum in Kotlin. */
+function membersOfEnums(contract: Contract): string[] {
+  const found: string[] = [];
+  function visit(node: unknown, path: string): void {
+    if (typeof node !== 'object' || node === null) return;
+    const { enum: values } = node as Parts;
+    if (Array.isArray(values)) {
+      for (const value of values.filter((each) => MEMBERS_OF_ENUMS.includes(each)))
+        found.push(`${path}: the value ${String(value)} is a member of every enum`);
+    }
+    for (const [key, child] of Object.entries(node)) if (key !== 'example') visit(child, `${path}/${key}`);
+  }
+  visit((contract.components as Components).schemas ?? {}, 'schemas');
+  return found;
 }
 
 /** ogen names the type of a response with headers after its schema. */

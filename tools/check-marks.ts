@@ -24,6 +24,7 @@ const KNOWN = new Set([
   'x-payment-info',
   'x-rate-limit',
   'x-redact',
+  'x-same-origin',
   'x-scopes',
   'x-signature',
   'x-successor',

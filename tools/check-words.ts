@@ -9,7 +9,7 @@ import { namePartsOf, proseOf } from './words/read.ts';
 const UNREAD = ['node_modules', 'generated', 'data', 'coverage'];
 /** These list the words themselves. */
 const LISTS = ['tools/words/', 'test/tools/words.test.ts'];
-const KINDS = '{ts,js,mjs,md,yaml,yml,html,css,txt,py,cpp,hpp,h,cs,sh}';
+const KINDS = '{ts,tsx,js,mjs,md,yaml,yml,html,css,txt,py,cpp,hpp,h,cs,sh}';
 const WIDTH = 120;
 /** Prose that is one line a paragraph. */
 const UNLIMITED = /\.(?:md|txt|html)$/;

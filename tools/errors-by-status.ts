@@ -1,7 +1,12 @@
 import { catalog, errorSlug, type CatalogEntry, type ErrorCode } from '../src/foundation/errors/catalog.ts';
 import { type Contract, type Operation, type Response, operationsOf } from './generate/document.ts';
 
-interface MarkedOperation extends Operation {
+interface Marks {
+  readonly 'x-bearer-token'?: string;
+  readonly 'x-same-origin'?: boolean;
+}
+
+interface MarkedOperation extends Operation, Marks {
   readonly requestBody?: object;
   readonly 'x-error-codes'?: readonly ErrorCode[];
 }
@@ -17,12 +22,29 @@ const OF_EVERY_OPERATION: readonly ErrorCode[] = [
 ];
 const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** The codes that every operation may return. */
-export const GENERAL_CODES: readonly string[] = [...OF_EVERY_OPERATION, ...OF_BODIES];
+/** The kinds of bearer tokens that act for a developer. */
+const KINDS_OF_DEVELOPERS: readonly unknown[] = ['developer', 'reseller', 'agent'];
+/** The kinds that the cookie of a browser session replaces. */
+const KINDS_OF_BROWSERS: readonly unknown[] = ['developer', 'reseller', 'administrator'];
+
+/** The codes that follow from other marks of an operation. */
+export function codesOfMarks(operation: Marks): readonly ErrorCode[] {
+  const { 'x-bearer-token': kind, 'x-same-origin': isForPages } = operation;
+  return [
+    ...(KINDS_OF_DEVELOPERS.includes(kind) ? (['ACCOUNT_SUSPENDED'] as const) : []),
+    ...(isForPages || KINDS_OF_BROWSERS.includes(kind) ? (['CROSS_ORIGIN_REQUEST'] as const) : []),
+  ];
+}
+
+/** The codes that an operation may return without naming them. */
+export function generalCodesOf(operation: Marks): readonly ErrorCode[] {
+  return [...OF_EVERY_OPERATION, ...OF_BODIES, ...codesOfMarks(operation)];
+}
 
 /** The codes of an operation's errors, the most usual first. */
-function codesOf({ requestBody, 'x-error-codes': own = [] }: MarkedOperation): readonly ErrorCode[] {
-  return [...OF_EVERY_OPERATION, ...own, ...(requestBody ? OF_BODIES : [])];
+function codesOf(operation: MarkedOperation): readonly ErrorCode[] {
+  const { requestBody, 'x-error-codes': own = [] } = operation;
+  return [...OF_EVERY_OPERATION, ...own, ...codesOfMarks(operation), ...(requestBody ? OF_BODIES : [])];
 }
 
 /**

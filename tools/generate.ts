@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
 import { readContract } from './generate/bundle.ts';
 import { caseFolding } from './generate/case-folding.ts';
+import { dashboard } from './generate/dashboard.ts';
 import type { Contract } from './generate/document.ts';
 import { lookalikes } from './generate/lookalikes.ts';
 import { nameCharacters } from './generate/name-characters.ts';
 import { type GeneratedFile, difference, write } from './generate/output.ts';
+import { pageStyle } from './generate/page-style.ts';
+import { reference } from './generate/reference.ts';
 import { requestValidatorTypes, requestValidators } from './generate/request-validators.ts';
 import { types } from './generate/types.ts';
 
@@ -14,7 +17,7 @@ export interface Writer {
   write: (contract: Contract) => string | Promise<string>;
 }
 
-/** Everything below `generated/`. What is not listed here is stale and goes. */
+/** What is generated from the contract. */
 export const writers: readonly Writer[] = [
   { file: 'openapi.json', write: (contract) => `${JSON.stringify(contract, null, 2)}\n` },
   { file: 'types.ts', write: types },
@@ -25,7 +28,7 @@ export const writers: readonly Writer[] = [
   { file: 'lookalikes.ts', write: lookalikes },
 ];
 
-/** Generates all files in memory. */
+/** Generates all files of a contract in memory. */
 export async function generate(contract: Contract): Promise<GeneratedFile[]> {
   return Promise.all(
     writers.map(async (writer) => ({ file: writer.file, content: await writer.write(contract) })),
@@ -40,7 +43,13 @@ async function main(): Promise<void> {
       output: { type: 'string', default: 'generated' },
     },
   });
-  const files = await generate(await readContract(values.contract));
+  // Everything below `generated/`. What is not in this list is stale and goes.
+  const files = [
+    ...(await generate(await readContract(values.contract))),
+    ...(await dashboard()),
+    ...(await reference()),
+    { file: 'pages.css', content: pageStyle() },
+  ];
   const { changed, stale } = values.check ? difference(values.output, files) : write(values.output, files);
   for (const file of changed) console.log(`${values.check ? 'differs' : 'wrote'} ${values.output}/${file}`);
   for (const file of stale) console.log(`${values.check ? 'stale' : 'removed'} ${values.output}/${file}`);

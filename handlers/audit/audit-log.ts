@@ -3,7 +3,9 @@ import type { AuditEntry, AuditFilter } from '../../src/foundation/audit/audit.t
 interface AuditQuery {
   readonly app_id?: string | undefined;
   readonly actor_id?: string | undefined;
+  readonly actor_kind?: AuditFilter['actorKind'];
   readonly action?: string | undefined;
+  readonly action_prefix?: string | undefined;
   readonly target?: string | undefined;
   readonly address?: string | undefined;
   readonly since?: string | undefined;
@@ -12,11 +14,13 @@ interface AuditQuery {
 
 /** The filter of a request. */
 export function toAuditFilter(query: AuditQuery): AuditFilter {
-  const { app_id, actor_id, action, target, address, since, until } = query;
+  const { app_id, actor_id, actor_kind, action, action_prefix, target, address, since, until } = query;
   return {
     appId: app_id,
     actorId: actor_id,
+    actorKind: actor_kind,
     action,
+    actionPrefix: action_prefix,
     target,
     address,
     since: since === undefined ? undefined : new Date(since),

@@ -1,9 +1,9 @@
 import type { Handler } from '../handler.ts';
-import { toVersions, toTiers } from './series.ts';
+import { toCodes, toHourly, toTiers, toVersions } from './series.ts';
 
 export const getStatistics: Handler<'getStatistics'> = async ({ path, query, actor }, { statistics }) => {
   const found = await statistics.read(actor.developerId, path.app_id, query);
-  const { days, users, logins, activations, liveSessions } = found;
+  const { days, users, logins, activations, liveSessions, refusedLogins, hourly } = found;
   return {
     status: 200,
     body: {
@@ -21,7 +21,10 @@ export const getStatistics: Handler<'getStatistics'> = async ({ path, query, act
         },
         activations: { total: [...activations.total], by_tier: toTiers(activations.byTier) },
         live_sessions: [...liveSessions],
+        active_users: [...found.activeUsers],
+        refused_logins: { total: [...refusedLogins.total], by_code: toCodes(refusedLogins.byCode) },
       },
+      ...(hourly && { hourly: toHourly(hourly) }),
     },
   };
 };

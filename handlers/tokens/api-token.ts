@@ -9,5 +9,6 @@ export function toApiToken(token: ApiToken): components['schemas']['ApiToken'] {
     scopes: [...token.scopes],
     expires_at: token.expiresAt?.toISOString() ?? null,
     created_at: token.createdAt.toISOString(),
+    last_used_at: token.lastUsedAt?.toISOString() ?? null,
   };
 }

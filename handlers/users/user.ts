@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import type { UserFilter, UserRecord } from '../../src/licensing/users/users.ts';
+import type { UserQuery, UserRecord } from '../../src/licensing/users/users.ts';
 
 /** A user as the contract shows them. */
 export function toUser(user: UserRecord): components['schemas']['User'] {
@@ -25,6 +25,7 @@ export function toUser(user: UserRecord): components['schemas']['User'] {
 
 function toSubscription({
   standing,
+  endsAt,
   periods,
 }: UserRecord['subscription']): components['schemas']['User']['subscription'] {
   const active = standing.status === 'active' ? standing : undefined;
@@ -32,6 +33,7 @@ function toSubscription({
     subscription_status: standing.status,
     tier: active?.tier ?? null,
     expires_at: active?.expiresAt.toISOString() ?? null,
+    ends_at: endsAt?.toISOString() ?? null,
     periods: periods.map(({ tier, startsAt, expiresAt }) => ({
       tier,
       starts_at: startsAt.toISOString(),
@@ -48,13 +50,22 @@ export function toFilter(query: {
   readonly hwid_bound?: boolean;
   readonly created_since?: string;
   readonly created_until?: string;
-}): UserFilter {
+  readonly subscription?: components['schemas']['UserSubscriptionStatus'];
+  readonly expires_since?: string;
+  readonly expires_until?: string;
+  readonly sort?: components['schemas']['UserSort'];
+}): UserQuery {
+  const date = (text?: string) => (text === undefined ? undefined : new Date(text));
   return {
     q: query.q,
     banned: query.banned,
     tier: query.tier,
     hwidBound: query.hwid_bound,
-    createdSince: query.created_since === undefined ? undefined : new Date(query.created_since),
-    createdUntil: query.created_until === undefined ? undefined : new Date(query.created_until),
+    createdSince: date(query.created_since),
+    createdUntil: date(query.created_until),
+    subscription: query.subscription,
+    expiresSince: date(query.expires_since),
+    expiresUntil: date(query.expires_until),
+    sort: query.sort,
   };
 }

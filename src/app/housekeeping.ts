@@ -21,6 +21,7 @@ export function startHousekeeping(
   const chores = {
     'expired sessions': services.sessions.clearExpired,
     'expired developer sessions': services.developers.clearExpired,
+    'expired browser sessions': services.browserSessions.clearExpired,
     'expired password reset links': services.developerPasswords.clearExpired,
     'expired API tokens': services.apiTokens.clearExpired,
     'expired access tokens': services.accessTokens.clearExpired,
@@ -41,6 +42,9 @@ export function startHousekeeping(
     'contents without a file': services.files.clearContents,
     'old mail files': services.mails.clearOld,
     'failed mails': services.mails.maintainFailed,
+    'changes of license counts': services.licenses.foldCounts,
+    'changes of session counts': services.sessions.foldCounts,
+    'hourly statistics and active users of past days': services.statistics.clearExpired,
     'lost nodes': services.cluster.clearLost,
     'networks of VPNs and proxies': services.vpn.refresh,
     'secrets from before a rotation': services.applications.clearPreviousSecrets,

@@ -19,7 +19,7 @@ export async function serve(
   if (!config.demo) return { service, banner: '' };
   try {
     const demo = await prepareDemo(service.services, service.database.knex, systemRandom);
-    return { service, banner: demoBanner(service.baseUrl, demo, systemRandom) };
+    return { service, banner: demoBanner(service.services.addresses, demo, systemRandom) };
   } catch (error) {
     logger.warn({ err: error }, 'the demo application could not be prepared');
     return { service, banner: '' };

@@ -68,6 +68,12 @@ export async function startService(
       opened.defer(() => relay.stop());
       const brokerFeed = await services.brokerFeed?.start();
       opened.defer(() => brokerFeed?.stop());
+      // After the last request, so that its use is written too.
+      const lastUses = services.lastUses.start();
+      opened.defer(() => lastUses.stop());
+      // Stops after the last request and before the relay.
+      const refusedLogins = services.refusedLogins.start();
+      opened.defer(() => refusedLogins.stop());
       // Concurrently, because each of them may take most of the available time.
       const serving: (() => unknown)[] = [];
       opened.defer(() => together(serving));

@@ -42,6 +42,31 @@ import * as setEventsAside from './20261125050000_set_events_aside.ts';
 import * as indexEventsSetAside from './20261125050010_index_events_set_aside.ts';
 import * as setMoreAside from './20261125055000_set_more_aside.ts';
 import * as indexWhatIsSetAside from './20261125055010_index_what_is_set_aside.ts';
+import * as createBrowserSessions from './20261126000000_create_browser_sessions.ts';
+import * as indexDeveloperSessionIds from './20261126000010_index_developer_session_ids.ts';
+import * as countLicenses from './20261126010000_count_licenses.ts';
+import * as countEarlierLicenses from './20261126010010_count_earlier_licenses.ts';
+import * as extendStatistics from './20261126010020_extend_statistics.ts';
+import * as countResellerSales from './20261126010030_count_reseller_sales.ts';
+import * as countEarlierResellerSales from './20261126010040_count_earlier_reseller_sales.ts';
+import * as addSubscriptionEnds from './20261126020000_add_subscription_ends.ts';
+import * as fillSubscriptionEnds from './20261126020010_fill_subscription_ends.ts';
+import * as indexSubscriptionEnds from './20261126020020_index_subscription_ends.ts';
+import * as addSessionDetails from './20261126020030_add_session_details.ts';
+import * as indexLiveSessions from './20261126020040_index_live_sessions.ts';
+import * as indexPartsOfUsernames from './20261126020050_index_parts_of_usernames.ts';
+import * as addApiTokenLastUses from './20261126030000_add_api_token_last_uses.ts';
+import * as indexAuditLogByActorKind from './20261126030010_index_audit_log_by_actor_kind.ts';
+import * as addInvoicePaymentTimes from './20261126030020_add_invoice_payment_times.ts';
+import * as indexInvoicesByPayment from './20261126030030_index_invoices_by_payment.ts';
+import * as addSuspensions from './20261126030040_add_suspensions.ts';
+import * as indexDevelopersForLists from './20261126030050_index_developers_for_lists.ts';
+import * as addNodeDetails from './20261126030060_add_node_details.ts';
+import * as keepPausesInSuspensions from './20261126030070_keep_pauses_in_suspensions.ts';
+import * as countSessions from './20261126040000_count_sessions.ts';
+import * as countEarlierSessions from './20261126040010_count_earlier_sessions.ts';
+import * as indexAuditLogByActorKindAndAction from './20261126040020_index_audit_log_by_actor_kind_and_action.ts';
+import * as indexFiltersOfUsers from './20261126040030_index_filters_of_users.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -90,6 +115,31 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261125050010_index_events_set_aside': indexEventsSetAside,
   '20261125055000_set_more_aside': setMoreAside,
   '20261125055010_index_what_is_set_aside': indexWhatIsSetAside,
+  '20261126000000_create_browser_sessions': createBrowserSessions,
+  '20261126000010_index_developer_session_ids': indexDeveloperSessionIds,
+  '20261126010000_count_licenses': countLicenses,
+  '20261126010010_count_earlier_licenses': countEarlierLicenses,
+  '20261126010020_extend_statistics': extendStatistics,
+  '20261126010030_count_reseller_sales': countResellerSales,
+  '20261126010040_count_earlier_reseller_sales': countEarlierResellerSales,
+  '20261126020000_add_subscription_ends': addSubscriptionEnds,
+  '20261126020010_fill_subscription_ends': fillSubscriptionEnds,
+  '20261126020020_index_subscription_ends': indexSubscriptionEnds,
+  '20261126020030_add_session_details': addSessionDetails,
+  '20261126020040_index_live_sessions': indexLiveSessions,
+  '20261126020050_index_parts_of_usernames': indexPartsOfUsernames,
+  '20261126030000_add_api_token_last_uses': addApiTokenLastUses,
+  '20261126030010_index_audit_log_by_actor_kind': indexAuditLogByActorKind,
+  '20261126030020_add_invoice_payment_times': addInvoicePaymentTimes,
+  '20261126030030_index_invoices_by_payment': indexInvoicesByPayment,
+  '20261126030040_add_suspensions': addSuspensions,
+  '20261126030050_index_developers_for_lists': indexDevelopersForLists,
+  '20261126030060_add_node_details': addNodeDetails,
+  '20261126030070_keep_pauses_in_suspensions': keepPausesInSuspensions,
+  '20261126040000_count_sessions': countSessions,
+  '20261126040010_count_earlier_sessions': countEarlierSessions,
+  '20261126040020_index_audit_log_by_actor_kind_and_action': indexAuditLogByActorKindAndAction,
+  '20261126040030_index_filters_of_users': indexFiltersOfUsers,
 };
 
 const source: Knex.MigrationSource<string> = {
@@ -188,4 +238,16 @@ export async function migrate(knex: Knex): Promise<string[]> {
     if (ran) return ran;
     await delay(LOCK_PAUSE_MS);
   }
+}
+
+/** The last migration that ran, and how many of this version are missing. */
+export async function migrationState(
+  knex: Knex,
+): Promise<{ readonly latest: string | null; readonly pending: number }> {
+  const { rows } = await knex.raw<{ rows: { name: string }[] }>(
+    'select name from schema_migrations order by id',
+  );
+  const ran = new Set(rows.map(({ name }) => name));
+  const pending = Object.keys(migrations).filter((name) => !ran.has(name)).length;
+  return { latest: rows.at(-1)?.name ?? null, pending };
 }

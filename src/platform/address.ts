@@ -5,6 +5,8 @@ import ipaddr from 'ipaddr.js';
 export interface Client {
   /** In canonical form; computed on first use, because most requests never need it. */
   readonly address: string;
+  /** The `User-Agent` that it sends, where that is known. */
+  readonly userAgent?: string | undefined;
 }
 
 /**

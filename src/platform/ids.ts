@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'usr'
   | 'lic'
   | 'dev'
+  | 'dvs'
   | 'ban'
   | 'node'
   | 'evt'
@@ -72,4 +73,19 @@ function lowestId(prefix: IdPrefix, msecs: number): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.max(0, msecs), 0, 6);
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
+}
+
+/** 128 bits in the base32 of Crockford, in lower case. */
+const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/** The text form of any 16 bytes, like that of an id. */
+export function toIdText(prefix: string, bytes: Buffer): string {
+  return TypeID.fromUUIDBytes(prefix, bytes).toString();
+}
+
+/** The bytes of such a text; undefined if it is not valid. */
+export function fromIdText(prefix: string, text: string): Buffer | undefined {
+  const beginning = `${prefix}_`;
+  if (!text.startsWith(beginning) || !SUFFIX.test(text.slice(beginning.length))) return undefined;
+  return Buffer.from(TypeID.fromString(text).toUUIDBytes());
 }

@@ -27,6 +27,8 @@ let sweeper: NodeJS.Timeout | undefined;
 export class RequestScope {
   /** The account of a login, once it is known to exist: the log names it when the login is refused. */
   account: string | undefined;
+  /** The application whose program the request comes from, once it has proved that. */
+  application: string | undefined;
   readonly #arrivedAt = performance.now();
   #tenant: string | (() => string);
   #endsAt: number;
@@ -163,4 +165,10 @@ export function excludingWait<Result>(wait: Promise<Result>): Promise<Result> {
 export function noteAccount(id: string): void {
   const scope = RequestScope.current();
   if (scope) scope.account = id;
+}
+
+/** Names the application whose program the caller works for. @param appId of an application that exists */
+export function noteApplication(appId: string): void {
+  const scope = RequestScope.current();
+  if (scope) scope.application = appId;
 }

@@ -9,6 +9,9 @@ const ENTRIES = [
   'src/app/commands/seed.ts',
 ];
 
+/** Its text has examples of the reference, which programs of others run. */
+const EXAMPLE = 'src/http/pages/reference/samples/typescript.ts';
+
 /** The neighborhoods of `src`, each of which imports itself and those before it. */
 const NEIGHBORHOODS = [
   'platform',
@@ -151,8 +154,8 @@ describe('imports run one way', () => {
       (imported, file) =>
         imported.startsWith('src/platform/') ||
         (domainOf(imported) !== undefined && imported.endsWith('-state.ts')) ||
-        // The type of rows that several stores of the domain read.
-        (domainOf(imported) === domainOf(file) && imported.endsWith('-row.ts')),
+        // The type of rows that several stores of the domain read, and conditions.
+        (domainOf(imported) === domainOf(file) && /-(row|sql)\.ts$/.test(imported)),
     );
     expect(found).toEqual([]);
   });
@@ -368,14 +371,14 @@ describe('packages are imported only where they belong', () => {
 
   test('knex is for transactions in domains and for SQL in stores', () => {
     const sql = filesWith(/\b(raw|query)(<[^(]*>)?\(|\b(trx|db|knex)(<\w+>)?\(['a-z]/);
-    const allowed = /-store\.ts$|^src\/platform\/database\/|^src\/migrations\//;
+    const allowed = /-(store|sql)\.ts$|^src\/platform\/database\/|^src\/migrations\//;
     expect(sql.filter((file) => !allowed.test(file))).toEqual([]);
   });
 });
 
 describe('time, randomness and environment are parameters', () => {
   test('config reads the environment, which the entry points pass to it', () => {
-    expect(filesWith(/process\.env\b/)).toEqual([...ENTRIES].sort());
+    expect(filesWith(/process\.env\b/)).toEqual([...ENTRIES, EXAMPLE].sort());
     for (const entry of ENTRIES) {
       const { code } = sources.find(({ file }) => file === entry)!;
       expect(code.match(/process\.env\b.*/g)).toEqual(['process.env);']);
@@ -392,6 +395,7 @@ describe('time, randomness and environment are parameters', () => {
       'src/access/oauth/provider-clock.ts',
       // The duration of requests.
       'src/foundation/metrics/metrics.ts',
+      EXAMPLE,
       // The duration of draining, which clients cannot observe.
       'src/http/server/drain.ts',
       // The speed of uploads, likewise.
@@ -435,7 +439,7 @@ describe('time, randomness and environment are parameters', () => {
   });
 
   test('only the entry points print', () => {
-    expect(filesWith(/\bconsole\./)).toEqual([]);
+    expect(filesWith(/\bconsole\./)).toEqual([EXAMPLE]);
     expect(filesWith(/process\.(stdout|stderr)/)).toEqual([
       'src/app/commands/command.ts',
       'src/app/commands/migrate.ts',

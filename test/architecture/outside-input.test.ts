@@ -12,6 +12,7 @@ const READERS: readonly (readonly [string, RegExp, Readonly<Record<string, strin
       'src/platform/strict-json.ts': 'the strict reader itself',
       'src/app/compose/compose.ts': 'the contract, a file of the service',
       'src/config/setting-values.ts': 'settings of the operator',
+      'src/platform/version.ts': 'package.json, a file of the service',
       'src/foundation/idempotency/idempotency.ts': 'responses of the service',
       'src/messaging/mails/sealed-message.ts': 'what the service has sealed',
       'src/access/oauth/records.ts': 'what the service has sealed',

@@ -6,6 +6,7 @@ import { tablesOf, tableUses, type TableUse } from './statements.ts';
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'access/access-tokens': ['access_tokens'],
   'access/agents': ['agents', 'agent_claims', 'agent_credentials', 'agent_delegations', 'used_assertions'],
+  'access/browser-sessions': ['browser_sessions'],
   'access/developer-passwords': ['password_resets'],
   'access/oauth': ['oauth_clients', 'oauth_records'],
   'access/security-events': ['security_event_deliveries', 'security_event_receivers'],
@@ -23,7 +24,13 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'plan_subscriptions',
   ],
   'commerce/machine-payments': ['machine_payments'],
-  'commerce/resellers': ['resellers', 'reseller_ledger', 'reseller_prices', 'reseller_purchases'],
+  'commerce/resellers': [
+    'resellers',
+    'reseller_ledger',
+    'reseller_prices',
+    'reseller_purchases',
+    'reseller_sales',
+  ],
   'foundation/audit': ['audit_log'],
   'foundation/cluster': ['nodes'],
   'foundation/events': ['events', 'relay_positions'],
@@ -33,9 +40,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'foundation/signing-keys': ['signing_keys'],
   'licensing/bans': ['bans'],
   'licensing/files': ['blobs', 'files'],
-  'licensing/licenses': ['licenses'],
-  'licensing/sessions': ['sessions', 'session_ids'],
-  'licensing/statistics': ['daily_statistics'],
+  'licensing/licenses': ['licenses', 'license_counts', 'license_count_changes'],
+  'licensing/sessions': ['sessions', 'session_counts', 'session_count_changes', 'session_ids'],
+  'licensing/statistics': ['active_users', 'daily_statistics', 'hourly_statistics'],
   'licensing/subscriptions': ['subscriptions'],
   'licensing/users': ['users'],
   'licensing/variables': ['variables'],
@@ -76,9 +83,16 @@ const READ_ACROSS: Readonly<Record<string, string>> = {
     'the statement leaves out applications whose rows are gone.',
   'src/licensing/users/user-bulk-store.ts -> subscriptions':
     'The next users with a running subscription are found and locked in one statement, however many users have none.',
-  'src/licensing/users/user-directory-store.ts -> bans':
+  'src/licensing/users/user-condition-sql.ts -> bans':
     'A page of users is filtered where it is read: no other way costs the same in any number of users.',
+  'src/licensing/users/user-condition-sql.ts -> subscriptions': 'As above.',
+  'src/licensing/users/user-directory-store.ts -> bans': 'As above.',
   'src/licensing/users/user-directory-store.ts -> subscriptions': 'As above.',
+};
+
+/** Tables that only a trigger of their own domain writes, with the reason. */
+const WRITTEN_BY_TRIGGER: Readonly<Record<string, string>> = {
+  reseller_sales: 'Its rows are sums of the ledger, also of entries that an older version writes.',
 };
 
 /** Files that may use the tables of every domain. */
@@ -103,7 +117,7 @@ function ownerOf(table: string): string | undefined {
 const isTable = (use: TableUse): use is TableUse & { table: string } =>
   use.table !== undefined && ownerOf(use.table) !== undefined;
 
-const uses = tableUses(['src/**/*-store.ts', 'src/platform/database/*.ts']);
+const uses = tableUses(['src/**/*-store.ts', 'src/**/*-sql.ts', 'src/platform/database/*.ts']);
 const foreign = uses
   .filter(isTable)
   .filter(({ file, table }) => !file.startsWith(`src/${ownerOf(table)}/`) && !(file in EVERYWHERE));
@@ -134,7 +148,8 @@ describe('each table belongs to one domain', () => {
     const writtenByOwner = new Set(
       written.filter(({ file }) => !(file in EVERYWHERE)).map(({ table }) => table),
     );
-    expect([...owners.keys()].filter((table) => !writtenByOwner.has(table))).toEqual([]);
+    const unwritten = [...owners.keys()].filter((table) => !writtenByOwner.has(table));
+    expect(unwritten).toEqual(Object.keys(WRITTEN_BY_TRIGGER));
   });
 
   test('statements contain table names as constants', () => {

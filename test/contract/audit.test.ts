@@ -16,6 +16,9 @@ const changing = operations.filter(({ method, tokenKind }) => {
 
 /** Operations that do not write exactly one entry. */
 const OTHERS: Readonly<Record<string, number>> = {
+  // One in the log of the administrator, and one in the developer's.
+  suspendDeveloper: 2,
+  reinstateDeveloper: 2,
   // The keys, their price and the commission.
   createResellerLicenses: 3,
   refundResellerLicense: 3,

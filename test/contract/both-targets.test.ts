@@ -16,7 +16,7 @@ import {
   takesJson,
   type ContractOperation,
 } from './operations.ts';
-import { examplePath, locate, newOwner, queryOf, tokenFor } from './parameters.ts';
+import { examplePath, locate, newOwner, pageHeaders, queryOf, tokenFor } from './parameters.ts';
 
 const PROBLEM_JSON = 'application/problem+json';
 
@@ -105,6 +105,7 @@ async function startReal(): Promise<Target> {
       const owner = await newOwner(api);
       await prepare(owner, operation);
       const isPaymentEvent = operation.operationId === 'receivePaymentEvent';
+      const ofPages = await pageHeaders(owner, operation);
       const payment = operation.acceptsPayment ? credential(await newChallenge(api)) : undefined;
       return toRequest(api, operation, {
         path: (await locate(owner, operation.path)) + queryOf(operation),
@@ -112,6 +113,7 @@ async function startReal(): Promise<Target> {
         token: await tokenFor(owner, operation),
         headersOf: (body) => ({
           ...(operation.signature && signed(owner.app, body as object, { at: clock.now() })[1]),
+          ...ofPages,
           ...(payment !== undefined && { authorization: payment }),
           ...(isPaymentEvent && processor.headers(toText(body))),
         }),

@@ -35,6 +35,9 @@ const general = [
 
 const declared = new Set(operations.flatMap(({ codes }) => codes));
 
+/** The codes that follow from marks of operations. */
+const ofMarks = operations.flatMap(({ codesOfMarks }) => codesOfMarks);
+
 describe('the catalog', () => {
   const sources = globSync('src/**/*.ts', { cwd: new URL('../..', import.meta.url) })
     .map((file) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'))
@@ -53,7 +56,7 @@ describe('the catalog', () => {
 
   test('has exactly the codes that the contract declares', () => {
     expect([...declared, ...general].filter((code) => !codes.includes(code as ErrorCode))).toEqual([]);
-    const named = [...declared, ...general, ...OF_THE_TRANSPORT];
+    const named = [...declared, ...general, ...ofMarks, ...OF_THE_TRANSPORT];
     expect(codes.filter((code) => !named.includes(code))).toEqual([]);
   });
 
@@ -70,10 +73,11 @@ describe('the catalog', () => {
 
   test.each(operations.map((operation) => [operation.operationId, operation] as const))(
     'and %s declare the same statuses',
-    (_operationId, { codes: own, responses, requestBody }) => {
-      const everywhere = requestBody
+    (_operationId, { codes: own, codesOfMarks, responses, requestBody }) => {
+      const ofEvery = requestBody
         ? general
         : general.filter((code) => !['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'].includes(code));
+      const everywhere = [...ofEvery, ...codesOfMarks];
       const possible = [...own, ...everywhere].flatMap((code) => [...catalog[code as ErrorCode].statuses]);
       const statuses = Object.keys(responses).map(Number);
       for (const code of own) {

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import { buy, sellPlan } from '../support/billing.ts';
+import { ADMINISTRATOR, buy, sellPlan } from '../support/billing.ts';
 import { newUser, unique } from '../support/fixtures.ts';
 import type { MailedService } from '../operations/support/agents.ts';
 import { newResetToken } from '../operations/support/passwords.ts';
@@ -26,6 +26,8 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
   unbanUser: (owner) => prepareChange(owner, 'users/{user_id}', 'ban', {}),
   debitReseller: stockedReseller,
   createResellerLicenses: stockedReseller,
+  reinstateDeveloper: ({ api, developer }) =>
+    api.post(`/api/v2/admin/developers/${developer.developerId}/suspend`, {}, ADMINISTRATOR),
   getSubscription: subscribe,
   updateSubscription: subscribe,
 };
@@ -33,8 +35,17 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
 /** Members of examples that name resources which do not exist in the test. */
 const replacements: Readonly<Record<string, (owner: Owner, example: Members) => Promise<Members>>> = {
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
+  createBrowserSession: async ({ developer }) => ({ email: developer.email, password: developer.password }),
   changeDeveloperPassword: async ({ developer }) => ({ password: developer.password }),
-  extendLicenses: async (owner) => ({ license_ids: [(await newLicense(owner)).license_id] }),
+  extendLicenses: ofNewLicense,
+  banLicenses: ofNewLicense,
+  pauseLicenses: ofNewLicense,
+  deleteLicenses: ofNewLicense,
+  unbanLicenses: (owner) => ofNewLicense(owner, 'ban'),
+  resumeLicenses: (owner) => ofNewLicense(owner, 'pause'),
+  banUsers: ofUser,
+  deleteUsers: ofUser,
+  unbanUsers: (owner) => ofUser(owner, 'ban'),
   registerDeveloper: async () => ({ email: `${unique('dev')}@example.com` }),
   claimAgent: async (owner) => ({ claim_token: await newClaim(owner) }),
   createCheckout: async ({ api }) => ({ plan_name: (await sellPlan(api)).name }),
@@ -63,6 +74,22 @@ async function subscribe({ api, developer }: Owner): Promise<void> {
 async function prepareChange(owner: Owner, path: string, change: string, body: unknown): Promise<void> {
   const at = await locate(owner, `/api/v2/dev/apps/{app_id}/${path}`);
   await owner.api.post(`${at}/${change}`, body, owner.app);
+}
+
+/** A new license, changed beforehand. */
+async function ofNewLicense(owner: Owner, change?: unknown): Promise<Members> {
+  const { license_id } = await newLicense(owner);
+  const path = `/api/v2/dev/apps/${owner.app.app_id}/licenses/${license_id}`;
+  if (typeof change === 'string')
+    await owner.api.post(`${path}/${change}`, change === 'ban' ? {} : undefined, owner.app);
+  return { license_ids: [license_id] };
+}
+
+/** A new user, changed beforehand. */
+async function ofUser(owner: Owner, change?: unknown): Promise<Members> {
+  const path = await locate(owner, '/api/v2/dev/apps/{app_id}/users/{user_id}');
+  if (typeof change === 'string') await owner.api.post(`${path}/${change}`, {}, owner.app);
+  return { user_ids: [path.split('/').at(-1)] };
 }
 
 async function newLicense({ api, app }: Owner) {

@@ -56,7 +56,18 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
 }
 
 /** Tables that change in the background. */
-const BACKGROUND = ['nodes', 'rate_limits', 'idempotency_keys', 'daily_statistics', 'relay_positions'];
+const BACKGROUND = [
+  'nodes',
+  'rate_limits',
+  'idempotency_keys',
+  'active_users',
+  'daily_statistics',
+  'hourly_statistics',
+  'license_count_changes',
+  'license_counts',
+  'relay_positions',
+  'session_counts',
+];
 
 const { rows: tables } = await service.database.knex.raw<{ rows: { name: string }[] }>(
   `select table_name as name from information_schema.tables

@@ -1,3 +1,4 @@
+import { signIn } from '../support/browser-session.ts';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -262,10 +263,29 @@ const REFUSALS: readonly Refusal[] = [
   { code: 'VALIDATION_FAILED', logins: ALL, named: false, attempt: changed({ body: { hwid: null } }) },
 ];
 
+/** Codes of requests that do not prove from which application they come, and of malformed ones: they are no events. */
+const NO_EVENT = [
+  'INVALID_APP_CREDENTIALS',
+  'SIGNATURE_REQUIRED',
+  'SIGNATURE_VERSION_UNSUPPORTED',
+  'VALIDATION_FAILED',
+];
+
+/** The events about an application's refused logins. */
+async function refusedEvents(app: App): Promise<object[]> {
+  await service.services.refusedLogins.flush();
+  const database = await connectTo(databaseUrl);
+  const { rows } = await database.query<object>(
+    `select user_id, audience, data from events where type = 'login.refused' and app_id = $1 order by sequence`,
+    [app.app_id],
+  );
+  return rows;
+}
+
 /** Errors of every operation with a body, which its contract does not list. */
 const COMMON = ['VALIDATION_FAILED'];
 
-describe.each(ALL)('a refused %s writes one log line', (login) => {
+describe.each(ALL)('a refused %s writes one log line and one event', (login) => {
   const refusals = REFUSALS.filter(({ logins }) => logins.includes(login));
 
   test('for every code in the contract', () => {
@@ -293,6 +313,11 @@ describe.each(ALL)('a refused %s writes one log line', (login) => {
     for (const secret of [app.secret, username, password, hwid, licenseKey]) {
       expect(written.join('')).not.toContain(secret);
     }
+    const events = await refusedEvents(app);
+    const user_id = named ? guest.userId : null;
+    const event = { user_id, audience: 'developer', data: { code, amount: 1 } };
+    if (NO_EVENT.includes(code)) expect(events).toEqual([]);
+    else expect(events.at(-1)).toEqual(event);
   });
 
   test('without the username if the account does not exist', async () => {
@@ -305,6 +330,7 @@ describe.each(ALL)('a refused %s writes one log line', (login) => {
     const request_id = headers.get('x-request-id');
     expect(refusalsSince(start)).toEqual([{ request_id, operation: login, app_id: app.app_id, code }]);
     for (const name of [unknown.username, unknown.licenseKey]) expect(written.join('')).not.toContain(name);
+    expect(await refusedEvents(app)).toMatchObject([{ user_id: null, data: { code, amount: 1 } }]);
   });
 
   test('without the application if its id is invalid or the body is malformed', async () => {
@@ -322,6 +348,8 @@ describe.each(ALL)('a refused %s writes one log line', (login) => {
       })),
     );
     expect(written.join('')).not.toContain(app_id);
+    expect(await refusedEvents(app)).toEqual([]);
+    expect(await refusedEvents({ ...app, app_id })).toEqual([]);
   });
 
   test('but not if it succeeds', async () => {
@@ -329,6 +357,7 @@ describe.each(ALL)('a refused %s writes one log line', (login) => {
     const start = written.length;
     expect((await LOGINS[login](app, guest)).status).toBe(200);
     expect(refusalsSince(start)).toEqual([]);
+    expect(await refusedEvents(app)).toEqual([]);
   });
 });
 
@@ -358,7 +387,22 @@ describe('a refused login of a developer writes one log line', () => {
       expect(written.join('')).not.toContain(secret);
     }
     const { codes } = operations.find(({ operationId }) => operationId === 'loginDeveloper')!;
-    expect([...codes].sort()).toEqual(['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS']);
+    expect([...codes].sort()).toEqual(['ACCOUNT_SUSPENDED', 'INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS']);
+  });
+
+  test('of the dashboard', async () => {
+    const { email, developerId } = await newDeveloper(api);
+    written.length = 0;
+    const { headers } = await signIn(api, { email, password: wrong });
+    expect(refusalsSince(0)).toEqual([
+      {
+        request_id: headers.get('x-request-id'),
+        operation: 'createBrowserSession',
+        developer_id: developerId,
+        code: 'INVALID_CREDENTIALS',
+      },
+    ]);
+    for (const secret of [email, wrong]) expect(written.join('')).not.toContain(secret);
   });
 
   test('on the sign-in page', async () => {
@@ -388,5 +432,7 @@ describe('a refused login of a developer writes one log line', () => {
 
 test('every login in the contract is marked', () => {
   const marked = operations.filter(({ login }) => login !== undefined);
-  expect(marked.map(({ operationId }) => operationId).sort()).toEqual(['loginDeveloper', ...ALL].sort());
+  expect(marked.map(({ operationId }) => operationId).sort()).toEqual(
+    ['createBrowserSession', 'loginDeveloper', ...ALL].sort(),
+  );
 });

@@ -17,6 +17,7 @@ const OPEN: Readonly<Record<string, string>> = {
     'client_id',
     'delivery_id',
     'developer_id',
+    'developer_session_id',
     'file_name',
     'invoice_id',
     'key_id',
@@ -26,6 +27,7 @@ const OPEN: Readonly<Record<string, string>> = {
     'plan_name',
     'receiver_id',
     'reseller_id',
+    'session_ref',
     'token_id',
     'user_id',
     'user_ids',
@@ -89,7 +91,13 @@ const OPEN: Readonly<Record<string, string>> = {
     'If-Range',
     'Range',
   ]),
-  ...of('is a search, and an unknown value matches nothing', ['action', 'actor_id', 'q', 'target']),
+  ...of('is a search, and an unknown value matches nothing', [
+    'action',
+    'action_prefix',
+    'actor_id',
+    'q',
+    'target',
+  ]),
   ...of('is a search for a comma-separated list, and an unknown value matches nothing', ['type']),
 };
 

@@ -500,6 +500,7 @@ test('rate limited operations declare it in statuses and codes', () => {
     verifySandboxSession: 'sandbox',
     registerDeveloper: 'developers',
     loginDeveloper: 'developers',
+    createBrowserSession: 'developers',
     requestPasswordReset: 'developers',
     resetDeveloperPassword: 'developers',
     resetHwid: 'application',

@@ -1,5 +1,5 @@
 import generated from '../../generated/openapi.json' with { type: 'json' };
-import { withErrorsByStatus } from '../../tools/errors-by-status.ts';
+import { codesOfMarks, withErrorsByStatus } from '../../tools/errors-by-status.ts';
 import type { Contract } from '../../tools/generate/document.ts';
 
 const contract = withErrorsByStatus(generated as unknown as Contract);
@@ -54,6 +54,10 @@ export interface ContractOperation {
   /** What its rate limit counts. */
   readonly rateLimit: string | undefined;
   readonly hashesPassword: boolean;
+  /** The codes that follow from its marks. */
+  readonly codesOfMarks: readonly string[];
+  /** Whether only the service's own pages may call it. */
+  readonly sameOrigin: boolean;
   /** Whose login it is. */
   readonly login: string | undefined;
   /** The largest body, if the operation has its own limit. */
@@ -86,6 +90,7 @@ interface RawOperation {
   readonly 'x-scopes'?: readonly string[];
   readonly 'x-not-delegated'?: boolean;
   readonly 'x-signature'?: 'required' | 'optional';
+  readonly 'x-same-origin'?: boolean;
   readonly 'x-rate-limit'?: string;
   readonly 'x-hashes-password'?: boolean;
   readonly 'x-login'?: string;
@@ -143,6 +148,8 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
             .map(({ name, required }) => (required ? name : `${name}?`)),
           rateLimit: operation['x-rate-limit'],
           hashesPassword: operation['x-hashes-password'] === true,
+          sameOrigin: operation['x-same-origin'] === true,
+          codesOfMarks: codesOfMarks(operation),
           login: operation['x-login'],
           maxBytes: operation['x-max-bytes'],
           deprecated: operation.deprecated ?? false,

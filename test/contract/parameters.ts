@@ -1,6 +1,7 @@
 import { newAgentToken } from '../operations/support/machine-payments.ts';
 import type { Api } from '../support/api.ts';
 import { ADMINISTRATOR, buy, openCheckout, sellPlan } from '../support/billing.ts';
+import { newBrowserSession, SAME_ORIGIN } from '../support/browser-session.ts';
 import { ban, newApp, newDeveloper, newSession, type App, type Developer } from '../support/fixtures.ts';
 import { authorize, newClient } from '../support/oauth.ts';
 import { operations, type ContractOperation } from './operations.ts';
@@ -32,6 +33,7 @@ type Maker = (owner: Owner, prefix: string) => Promise<string>;
  */
 const makers: Readonly<Record<string, Maker>> = {
   app_id: async ({ app }) => app.app_id,
+  developer_id: async ({ developer }) => developer.developerId,
   // The example bans a user, who would have to exist.
   ban_id: ({ api, app }) => ban(api, app, { kind: 'network', network: '203.0.113.7' }),
   user_id: async (owner, prefix) => {
@@ -51,9 +53,21 @@ const makers: Readonly<Record<string, Maker>> = {
     const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
     return idIn((await api.post(path, wanted, app)).body, 'license_id');
   },
+  session_ref: async ({ api, app }) => {
+    await newSession(api, app);
+    const { app_id, token } = app;
+    const { body } = await api.call('GET', `/api/v2/dev/apps/${app_id}/sessions`, undefined, { token });
+    return idIn(body, 'session_ref');
+  },
   delivery_id: async (owner, prefix) => {
     await send(owner, 'POST', `${prefix.replace(/\/deliveries$/, '')}/test`);
     return idIn((await send(owner, 'GET', prefix)).body, 'delivery_id');
+  },
+  // Not the session whose token is used.
+  developer_session_id: async ({ api, developer }) => {
+    await api.post('/api/v2/dev/login', { email: developer.email, password: developer.password });
+    const { body } = await api.call('GET', '/api/v2/dev/sessions', undefined, developer);
+    return idIn((body as { data: object[] }).data[0]!, 'developer_session_id');
   },
   plan_id: async ({ api }) => (await sellPlan(api)).plan_id,
   checkout_id: async ({ api, developer }) =>
@@ -117,6 +131,18 @@ function absentOf(path: string, name: string): string {
   const operation = operations.find((each) => each.path === path);
   const example = operation?.parameters.find((each) => each.in === 'path' && each.name === name)?.example;
   return ABSENT[name] ?? String(example ?? 'absent');
+}
+
+/** The headers of a request to an operation that only the service's own pages may call. */
+export async function pageHeaders(
+  { api, developer }: Owner,
+  { operationId, sameOrigin }: ContractOperation,
+): Promise<Record<string, string>> {
+  if (!sameOrigin) return {};
+  // Others use the session that this one creates.
+  return operationId === 'createBrowserSession'
+    ? SAME_ORIGIN
+    : (await newBrowserSession(api, developer)).headers;
 }
 
 /** A token of the owner with every scope for an operation, or undefined if it needs none. */

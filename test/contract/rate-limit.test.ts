@@ -1,3 +1,4 @@
+import { SAME_ORIGIN } from '../support/browser-session.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LEGACY_ERROR_JSON } from '../../src/http/transport/problem.ts';
 import type { ApiResponse } from '../support/api.ts';
@@ -50,7 +51,7 @@ function send(
   headers: Record<string, string> = {},
   { api } = limited,
 ): Promise<ApiResponse<{ code?: string; detail?: string; error?: string }>> {
-  return api.post(path, body, { headers: { 'x-forwarded-for': address, ...headers } });
+  return api.post(path, body, { headers: { 'x-forwarded-for': address, ...SAME_ORIGIN, ...headers } });
 }
 
 test('operations that take credentials and the sandbox are rate limited', () => {
@@ -67,6 +68,7 @@ test('operations that take credentials and the sandbox are rate limited', () => 
     'revokeAgent',
     'registerDeveloper',
     'loginDeveloper',
+    'createBrowserSession',
     'requestPasswordReset',
     'resetDeveloperPassword',
   ]);

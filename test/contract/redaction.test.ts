@@ -90,6 +90,7 @@ const MARKED: Readonly<Record<string, readonly string[]>> = {
   'registerDeveloper 201': ['/token'],
   'loginDeveloper request': ['/password'],
   'loginDeveloper 200': ['/token'],
+  'createBrowserSession request': ['/password', '/token'],
   'createApiToken 201': ['/token'],
   'createApplication 201': ['/secret'],
   'rotateApplicationSecret 200': ['/secret'],

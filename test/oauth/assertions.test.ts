@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sendEvent } from '../operations/support/agents.ts';
+import { reinstate, suspend } from '../operations/support/developer-accounts.ts';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
 import { startIdentityProvider, trusting } from '../support/identity-provider.ts';
 import { discover, newClient } from '../support/oauth.ts';
@@ -55,6 +56,21 @@ describe('an assertion of an agent’s provider', () => {
     expect((await sendEvent(service.api, event, 'secevent+jwt')).status).toBe(202);
     expect((await apps()).status).toBe(401);
     expect(await client.tokenIntrospection(config, token)).toEqual({ active: false });
+  });
+
+  test('gives nothing while its developer is suspended', async () => {
+    const tokens = await exchange({ assertion: await assertion({ sub: 'eve' }) });
+    const { developer_id: developerId } = (
+      await service.api.call('GET', '/api/v2/dev/me', undefined, { token: tokens.access_token })
+    ).body as { developer_id: string };
+    await suspend(service.api, developerId);
+    await expect(exchange({ assertion: await assertion({ sub: 'eve' }) })).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    await reinstate(service.api, developerId);
+    expect(await exchange({ assertion: await assertion({ sub: 'eve' }) })).toMatchObject({
+      scope: 'read agent:execute',
+    });
   });
 
   test('can be for fewer scopes and for another resource', async () => {

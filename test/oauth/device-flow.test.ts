@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { reinstate, suspend } from '../operations/support/developer-accounts.ts';
 import { newDeveloper, type Developer } from '../support/fixtures.ts';
 import { Browser, consent, discover, newClient } from '../support/oauth.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -54,6 +55,19 @@ describe('the device flow', () => {
     });
     expect(status).toBe(200);
     expect((await client.refreshTokenGrant(config, tokens.refresh_token!)).access_token).toBeDefined();
+    expect(await poll()).toBe('invalid_grant');
+  });
+
+  test('a device gets nothing while its developer is suspended, and starts again afterwards', async () => {
+    const person = await newDeveloper(service.api);
+    const { started, poll } = await begin();
+    const browser = new Browser(service.baseUrl);
+    const entry = await browser.open(started.verification_uri);
+    const confirm = await browser.send(entry, { user_code: started.user_code });
+    await consent(browser, await browser.send(confirm, { confirm: 'yes' }), person);
+    await suspend(service.api, person.developerId);
+    expect(await poll()).toBe('invalid_grant');
+    await reinstate(service.api, person.developerId);
     expect(await poll()).toBe('invalid_grant');
   });
 

@@ -1,3 +1,4 @@
+import { SAME_ORIGIN } from '../support/browser-session.ts';
 import { randomBytes } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { operations } from '../contract/operations.ts';
@@ -187,6 +188,15 @@ const attacks: Record<string, () => Promise<Attack>> = {
       succeed: (victim) => victim.post('/api/v2/dev/login', { email, password }),
     };
   },
+  async createBrowserSession() {
+    const { email, password } = await newDeveloper(api);
+    const path = '/api/v2/dev/browser-sessions';
+    return {
+      fail: (attacker) => attacker.post(path, { email, password: guess() }, SAME_ORIGIN),
+      succeed: (victim) => victim.post(path, { email, password }, SAME_ORIGIN),
+      status: 201,
+    };
+  },
   async changeDeveloperPassword() {
     const { email, password, token } = await newDeveloper(api);
     const body = { password, new_password: 'a password of tomorrow' };
@@ -262,7 +272,7 @@ const attacks: Record<string, () => Promise<Attack>> = {
 };
 
 /** Only the address distinguishes these callers: failures lock out everyone at that address for a minute. */
-const LIMITED_BY_ADDRESS = ['resetHwid', 'loginDeveloper', 'accessAsAgent'];
+const LIMITED_BY_ADDRESS = ['resetHwid', 'loginDeveloper', 'createBrowserSession', 'accessAsAgent'];
 
 let blocks = 0;
 const origins: Record<string, () => readonly [attacker: string, victim: string]> = {

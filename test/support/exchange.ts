@@ -3,7 +3,7 @@ import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import { expect } from 'vitest';
 import contract from '../../generated/openapi.json' with { type: 'json' };
 import { catalog, type CatalogEntry } from '../../src/foundation/errors/catalog.ts';
-import { GENERAL_CODES } from '../../tools/errors-by-status.ts';
+import { generalCodesOf } from '../../tools/errors-by-status.ts';
 import { legacyValidator, responseHeaders, responseValidators } from './response-validators.ts';
 
 export interface Exchange {
@@ -17,6 +17,7 @@ export interface Exchange {
 
 interface ContractOperation {
   readonly operationId: string;
+  readonly 'x-bearer-token'?: string;
   readonly 'x-error-codes'?: readonly string[];
   /** Media types of requests that the contract does not declare, with the status of their success. */
   readonly 'x-also-accepts'?: Readonly<Record<string, string>>;
@@ -142,7 +143,7 @@ function expectProblem(
   check(entry.statuses.includes(exchange.status), `status of the code: ${where}`);
   check(requestId === exchange.headers.get('x-request-id'), `request_id: ${where}`);
   check(type === (entry.type ?? page), `type: ${where}`);
-  const codes = operation && [...GENERAL_CODES, ...(operation['x-error-codes'] ?? [])];
+  const codes = operation && [...generalCodesOf(operation), ...(operation['x-error-codes'] ?? [])];
   check(codes?.includes(name) ?? true, `undeclared code: ${where}`);
   check(!LEAK.test(exchange.text), `leak: ${where}`);
 }

@@ -152,6 +152,11 @@ test.each<[string, (contract: Json) => unknown, string[]]>([
     ['Order: shares desc with EventOrder: write it without a name'],
   ],
   [
+    'a value that is a member of every enum',
+    ({ components }) => (components.schemas.Order = { type: 'string', enum: ['name', 'random'] }),
+    ['schemas/Order: the value name is a member of every enum'],
+  ],
+  [
     'other headers with the same schema',
     ({ paths }) => {
       const { headers } = paths['/api/v2/dev/logout'].post.responses['200'];

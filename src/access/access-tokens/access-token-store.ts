@@ -16,8 +16,20 @@ export async function insertAccessToken(db: Knex, row: AccessTokenRow): Promise<
   await db('access_tokens').insert(row);
 }
 
-export async function findAccessToken(db: Knex, tokenDigest: Buffer): Promise<AccessTokenRow | undefined> {
-  return db<AccessTokenRow>('access_tokens').where({ token_digest: tokenDigest }).first();
+/** A token, and since when its developer is suspended. */
+export interface CheckedTokenRow extends AccessTokenRow {
+  readonly suspended_at: Date | null;
+}
+
+/** @param suspension a column `suspended_at` of the developer */
+export async function findAccessToken(
+  db: Knex,
+  tokenDigest: Buffer,
+  suspension: Knex.Raw,
+): Promise<CheckedTokenRow | undefined> {
+  return db('access_tokens')
+    .where({ token_digest: tokenDigest })
+    .first<CheckedTokenRow | undefined>('access_tokens.*', suspension);
 }
 
 /** @returns how many */

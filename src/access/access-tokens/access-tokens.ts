@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Developers } from '../../accounts/developers/developers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { tokenDigest } from '../../foundation/tokens/tokens.ts';
 import * as store from './access-token-store.ts';
@@ -25,6 +26,8 @@ export interface AccessToken extends Omit<NewAccessToken, 'scopes'> {
   readonly tokenDigest: Buffer;
   readonly scopes: readonly string[];
   readonly issuedAt: Date;
+  /** Whether the administrator has suspended the developer: the caller refuses the request. */
+  readonly suspended: boolean;
 }
 
 /** Access tokens of the authorization server. A token without its row is not valid, even with a valid signature. */
@@ -50,13 +53,16 @@ export interface AccessTokens {
 
 export function createAccessTokens({
   knex,
+  developers,
   clock,
 }: {
   readonly knex: Knex;
+  readonly developers: Pick<Developers, 'suspensionOf'>;
   readonly clock: Clock;
 }): AccessTokens {
   async function find(digest: Buffer): Promise<AccessToken | undefined> {
-    const row = await store.findAccessToken(knex, digest);
+    const suspension = developers.suspensionOf(knex, 'access_tokens.developer_id');
+    const row = await store.findAccessToken(knex, digest, suspension);
     return row && row.expires_at > clock.now() ? toAccessToken(row) : undefined;
   }
 
@@ -85,7 +91,7 @@ export function createAccessTokens({
   };
 }
 
-function toAccessToken(row: store.AccessTokenRow): AccessToken {
+function toAccessToken(row: store.CheckedTokenRow): AccessToken {
   return {
     tokenDigest: row.token_digest,
     clientId: row.client_id,
@@ -96,5 +102,6 @@ function toAccessToken(row: store.AccessTokenRow): AccessToken {
     audience: row.audience,
     issuedAt: row.created_at,
     expiresAt: row.expires_at,
+    suspended: row.suspended_at !== null,
   };
 }

@@ -21,4 +21,6 @@ export interface AgentIdentity {
   readonly scopes: readonly Scope[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
+  /** Whether the administrator has suspended the developer: the caller refuses the request. */
+  readonly suspended: boolean;
 }

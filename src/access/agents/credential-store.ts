@@ -12,19 +12,38 @@ export interface CredentialRow {
 /** A credential with the developer of its agent. */
 export interface CredentialOwnerRow extends CredentialRow {
   readonly developer_id: string | null;
+  /** Since when the developer is suspended. */
+  readonly suspended_at: Date | null;
 }
 
 export async function insertCredential(trx: Knex.Transaction, row: CredentialRow): Promise<void> {
   await trx('agent_credentials').insert(row);
 }
 
-/** A credential of an agent that is not revoked. */
-export async function findCredential(db: Knex, tokenDigest: Buffer): Promise<CredentialOwnerRow | undefined> {
+/**
+ * A credential of an agent that is not revoked.
+ * @param suspension a column `suspended_at` of the developer
+ */
+export async function findCredential(
+  db: Knex,
+  tokenDigest: Buffer,
+  suspension: Knex.Raw,
+): Promise<CredentialOwnerRow | undefined> {
   return db('agent_credentials as c')
     .join('agents as a', 'a.agent_id', 'c.agent_id')
     .where('c.token_digest', tokenDigest)
     .whereNull('a.revoked_at')
-    .first<CredentialOwnerRow | undefined>('c.*', 'a.developer_id');
+    .first<CredentialOwnerRow | undefined>('c.*', 'a.developer_id', suspension);
+}
+
+/** The agent of a credential, unless it is revoked. */
+export async function findAgentOfCredential(db: Knex, tokenDigest: Buffer): Promise<string | undefined> {
+  const row = await db('agent_credentials as c')
+    .join('agents as a', 'a.agent_id', 'c.agent_id')
+    .where('c.token_digest', tokenDigest)
+    .whereNull('a.revoked_at')
+    .first<{ agent_id: string } | undefined>('a.agent_id');
+  return row?.agent_id;
 }
 
 /** The credentials that have not expired, newest first. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { ApiTokens } from '../../accounts/api-tokens/api-tokens.ts';
 import type { Actor, Audit } from '../../foundation/audit/audit.ts';
-import type { Scope } from '../../accounts/developers/developers.ts';
+import type { Developers, Scope } from '../../accounts/developers/developers.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -39,6 +39,7 @@ export interface AgentDirectory {
 
 interface Dependencies {
   readonly knex: Knex;
+  readonly developers: Pick<Developers, 'suspensionOf'>;
   readonly apiTokens: Pick<ApiTokens, 'lockMakerForShare'>;
   readonly credentials: Credentials;
   readonly audit: Audit;
@@ -47,11 +48,15 @@ interface Dependencies {
 }
 
 export function createDirectory(deps: Dependencies): AgentDirectory {
-  const { knex, apiTokens, credentials, audit, clock, newId } = deps;
+  const { knex, developers, apiTokens, credentials, audit, clock, newId } = deps;
 
   return {
     async authenticate(credential) {
-      const row = await findCredential(knex, tokenDigest(credential));
+      const row = await findCredential(
+        knex,
+        tokenDigest(credential),
+        developers.suspensionOf(knex, 'a.developer_id'),
+      );
       if (!row || row.expires_at <= clock.now()) return undefined;
       return {
         agentId: row.agent_id,
@@ -59,6 +64,7 @@ export function createDirectory(deps: Dependencies): AgentDirectory {
         scopes: row.scopes as Scope[],
         issuedAt: row.created_at,
         expiresAt: row.expires_at,
+        suspended: row.suspended_at !== null,
       };
     },
 

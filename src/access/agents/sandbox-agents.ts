@@ -5,7 +5,7 @@ import { POST_CLAIM_SCOPES, PRE_CLAIM_SCOPES } from './agent-scopes.ts';
 import { findAgent } from './agent-store.ts';
 import { findClaim, lockClaimTokenForUpdate } from './claims/claim-store.ts';
 import type { OpenClaim } from './claims/opening.ts';
-import { findCredential } from './credential-store.ts';
+import { findAgentOfCredential } from './credential-store.ts';
 import type { Credentials } from './credentials.ts';
 import { registerAgent, type NewAgentDependencies } from './new-agent.ts';
 
@@ -49,10 +49,10 @@ export function createSandboxAgents(deps: Dependencies): SandboxAgents {
         const digest = tokenDigest(token);
         await lockClaimTokenForUpdate(trx, digest);
         if (await findClaim(trx, digest)) return true;
-        const owner = await findCredential(trx, digest);
+        const ownerId = await findAgentOfCredential(trx, digest);
         // A token that was issued to an agent is its credential, or was revoked.
-        if (!owner && (await findAgent(trx, session.username))) return false;
-        const agentId = owner?.agent_id ?? (await register(trx, token, session.expiresAt, client));
+        if (ownerId === undefined && (await findAgent(trx, session.username))) return false;
+        const agentId = ownerId ?? (await register(trx, token, session.expiresAt, client));
         await openClaim(trx, { agentId, email: null, type: null, scopes: POST_CLAIM_SCOPES }, token);
         return true;
       });

@@ -22,6 +22,8 @@ export interface Bearer {
   readonly issuedAt: Date;
   /** Null for never. */
   readonly expiresAt: Date | null;
+  /** Whether the administrator has suspended the developer: the caller refuses the request. */
+  readonly suspended: boolean;
   /** Identifies the session of a `developer`. */
   readonly sessionDigest?: Buffer;
 }
@@ -51,7 +53,7 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
   async function ofDeveloper(token: string): Promise<Bearer | undefined> {
     const found = await developers.authenticate(token);
     if (!found) return undefined;
-    const { developerId, sessionDigest, issuedAt, expiresAt } = found;
+    const { developerId, sessionDigest, issuedAt, expiresAt, suspended } = found;
     return {
       kind: 'developer',
       id: developerId,
@@ -61,6 +63,7 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
       audience: null,
       issuedAt,
       expiresAt,
+      suspended,
       sessionDigest,
     };
   }
@@ -68,7 +71,7 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
   async function ofApiToken(token: string): Promise<Bearer | undefined> {
     const found = await apiTokens.authenticate(token);
     if (!found) return undefined;
-    const { tokenId, developerId, resellerId, scopes, issuedAt, expiresAt } = found;
+    const { tokenId, developerId, resellerId, scopes, issuedAt, expiresAt, suspended } = found;
     return {
       kind: resellerId === null ? 'api_token' : 'reseller',
       id: resellerId ?? tokenId,
@@ -78,13 +81,14 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
       audience: null,
       issuedAt,
       expiresAt,
+      suspended,
     };
   }
 
   async function ofClient(token: string): Promise<Bearer | undefined> {
     const found = await accessTokens.authenticate(token);
     if (!found) return undefined;
-    const { clientId, agentId, developerId, audience, issuedAt, expiresAt } = found;
+    const { clientId, agentId, developerId, audience, issuedAt, expiresAt, suspended } = found;
     // A token that is issued while its agent is being revoked escapes that revocation.
     if (agentId !== null && !(await agents.isAlive(agentId))) return undefined;
     // The scopes of OpenID Connect give no access to the API.
@@ -93,13 +97,13 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
       agentId === null
         ? { kind: 'oauth_client' as const, id: clientId }
         : { kind: 'agent' as const, id: agentId };
-    return { ...identity, clientId, developerId, scopes, audience, issuedAt, expiresAt };
+    return { ...identity, clientId, developerId, scopes, audience, issuedAt, expiresAt, suspended };
   }
 
   async function ofAgent(token: string): Promise<Bearer | undefined> {
     const found = await agents.authenticate(token);
     if (!found) return undefined;
-    const { agentId, developerId, scopes, issuedAt, expiresAt } = found;
+    const { agentId, developerId, scopes, issuedAt, expiresAt, suspended } = found;
     return {
       kind: 'agent',
       id: agentId,
@@ -109,6 +113,7 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
       audience: null,
       issuedAt,
       expiresAt,
+      suspended,
     };
   }
 
@@ -125,6 +130,7 @@ export function createBearerTokens(deps: Dependencies): BearerTokens {
       audience: null,
       issuedAt,
       expiresAt,
+      suspended: false,
     };
   }
 

@@ -5,6 +5,7 @@ import { ACCESS_TOKEN_SECONDS } from './issuance.ts';
 import type { OidcProviderModule, ProviderDependencies } from './provider-dependencies.ts';
 import type { ResourceRules } from './resource-state.ts';
 import { knownScopes } from './scope-state.ts';
+import { assertNotSuspended } from './suspended-accounts.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
@@ -20,7 +21,12 @@ interface GrantContext {
 /** Adds the grant type of ID-JAGs (RFC 7523, draft-ietf-oauth-identity-assertion-authz-grant) to the token endpoint. */
 export function registerAssertionGrant(
   provider: Provider,
-  { addresses, agents, issuance }: Pick<ProviderDependencies, 'addresses' | 'agents' | 'issuance'>,
+  {
+    addresses,
+    agents,
+    developers,
+    issuance,
+  }: Pick<ProviderDependencies, 'addresses' | 'agents' | 'developers' | 'issuance'>,
   { errors }: OidcProviderModule,
   resources: ResourceRules,
 ): void {
@@ -36,6 +42,7 @@ export function registerAssertionGrant(
       const registered = knownScopes(client.scope);
       const address = requestContext.getStore()!.address;
       const agent = await agents.exchangeAssertion(assertion, client.clientId, { address }).catch(refusal);
+      await assertNotSuspended(developers, errors, agent.developerId);
       const allowed = agent.scopes.filter((each) => (registered as readonly string[]).includes(each));
       const requested = scope?.split(' ');
       const scopes = requested ? allowed.filter((each) => requested.includes(each)) : allowed;

@@ -32,7 +32,7 @@ export function createConfiguration(
   idTokenAlg: SigningAlg,
 ): Configuration {
   const { errors } = providerModule;
-  const { addresses, developers, newId, random, registeredClients, signingKeys } = deps;
+  const { addresses, developers, newId, random, signingKeys } = deps;
   const issuer = addresses.issuer();
   return {
     adapter: createAdapterFactory(deps, errors),
@@ -54,7 +54,11 @@ export function createConfiguration(
     pkce: { required: () => true },
     clientBasedCORS: isOwnOrigin,
     cookies: {
-      names: { session: 'latchkey_session', interaction: 'latchkey_interaction', resume: 'latchkey_resume' },
+      names: {
+        session: 'latchkey_oauth_session',
+        interaction: 'latchkey_interaction',
+        resume: 'latchkey_resume',
+      },
       long: { httpOnly: true, sameSite: 'lax', path: '/oauth' },
       short: { httpOnly: true, sameSite: 'lax' },
     },
@@ -81,13 +85,7 @@ export function createConfiguration(
       },
       introspection: {
         enabled: true,
-        async allowedPolicy(_ctx, client, token) {
-          if (token.clientId === client.clientId) return true;
-          const developerId = requestContext.getStore()?.bearer?.developerId;
-          if (token.kind === 'RefreshToken' || !developerId || client.clientAuthMethod === 'none')
-            return false;
-          return (await registeredClients.owned(client.clientId))?.developerId === developerId;
-        },
+        allowedPolicy: introspectionPolicy(deps),
       },
       resourceIndicators: {
         enabled: true,
@@ -133,7 +131,8 @@ export function createConfiguration(
 
     async findAccount(_ctx, accountId) {
       const profile = await developers.profile(accountId);
-      if (!profile) return undefined;
+      // A refresh token is not consumed by this refusal: it is valid again after the suspension.
+      if (!profile || profile.suspended) return undefined;
       return { accountId, claims: async () => toClaims(profile) };
     },
 
@@ -141,6 +140,24 @@ export function createConfiguration(
     async renderError(ctx, out) {
       setPage(ctx, { kind: 'error', error: out.error, description: out.error_description });
     },
+  };
+}
+
+type Introspection = NonNullable<NonNullable<Configuration['features']>['introspection']>;
+
+/** Which tokens a client can introspect: its own, and those for the clients of the same developer. */
+function introspectionPolicy({
+  developers,
+  registeredClients,
+}: ProviderDependencies): NonNullable<Introspection['allowedPolicy']> {
+  return async (_ctx, client, token) => {
+    const { developerId, suspended } = requestContext.getStore()?.bearer ?? {};
+    if (suspended) return false;
+    const accountId = token.kind === 'RefreshToken' && (token as { accountId?: string }).accountId;
+    if (accountId && (await developers.profile(accountId))?.suspended) return false;
+    if (token.clientId === client.clientId) return true;
+    if (token.kind === 'RefreshToken' || !developerId || client.clientAuthMethod === 'none') return false;
+    return (await registeredClients.owned(client.clientId))?.developerId === developerId;
   };
 }
 

@@ -4,7 +4,8 @@ import { redirectUriFault } from '../../platform/redirect-uri-state.ts';
 import { isLoopbackOf } from './client-state.ts';
 import { requestContext } from './request-context.ts';
 import { providerNow } from './provider-clock.ts';
-import type { ProviderDependencies } from './provider-dependencies.ts';
+import { assertNotSuspended } from './suspended-accounts.ts';
+import type { OidcProviderModule, ProviderDependencies } from './provider-dependencies.ts';
 import type { ResourceRules } from './resource-state.ts';
 import { defaultScopes } from './scope-state.ts';
 
@@ -32,18 +33,22 @@ interface UnsavedToken {
  */
 export function applyProviderOverrides(
   provider: Provider,
-  { issuance, limits, random, registeredClients }: ProviderDependencies,
+  { developers, issuance, limits, random, registeredClients }: ProviderDependencies,
+  { errors }: OidcProviderModule,
   resources: ResourceRules,
 ): void {
   for (const model of [provider.AccessToken, provider.ClientCredentials]) {
     model.prototype.save = async function save(this: UnsavedToken) {
       const { clientId, accountId, grantId, aud, scope, expiration } = this;
+      const developerId = accountId ?? (await registeredClients.owned(clientId))?.developerId ?? null;
+      // The account of a user was checked when it was found.
+      if (accountId === undefined) await assertNotSuspended(developers, errors, developerId);
       this.jti ??= random.bytes(16).toString('base64url');
       this.exp ??= Math.floor(providerNow() / 1000) + expiration;
       return issuance.issue({
         subject: accountId ?? clientId,
         clientId,
-        developerId: accountId ?? (await registeredClients.owned(clientId))?.developerId ?? null,
+        developerId,
         agentId: null,
         grantId: grantId ?? null,
         scopes: scope?.split(' ') ?? [],

@@ -32,7 +32,7 @@ export function createProvider(
   provider.on('authorization.error', (_ctx, { error, error_description: description }) =>
     setOutcome({ refusal: { error, description } }),
   );
-  applyProviderOverrides(provider, deps, resources);
+  applyProviderOverrides(provider, deps, providerModule, resources);
   registerAssertionGrant(provider, deps, providerModule, resources);
   return provider;
 }

@@ -15,6 +15,7 @@ export function createUserinfo({ accessTokens, addresses, bearerTokens, develope
     // A token for MCP alone gives no access to claims: MCP servers may have it.
     const isForApi = granted && [addresses.issuer(), addresses.web()].includes(granted.audience);
     if (!isForApi) throw new ApiError('UNAUTHORIZED');
+    if (granted.suspended) throw new ApiError('ACCOUNT_SUSPENDED');
     const { developerId, grantId, scopes } = granted;
     if (!scopes.includes('openid') || developerId === null || grantId === null) {
       throw new ApiError('INSUFFICIENT_SCOPE', { members: { scope: 'openid' } });

@@ -66,8 +66,8 @@ export const ENDED: readonly RestorationStep[] = [
   { what: 'identifiers of sessions are deleted', tables: ['session_ids'], sql: 'delete from session_ids' },
   {
     what: 'sessions of developers are ended',
-    tables: ['developer_sessions'],
-    sql: 'delete from developer_sessions',
+    tables: ['developer_sessions', 'browser_sessions'],
+    sql: 'with ended as (delete from browser_sessions) delete from developer_sessions',
   },
   {
     what: 'developers are signed out everywhere',
@@ -119,6 +119,7 @@ export const KEPT: readonly (readonly [reason: string, tables: readonly string[]
   [
     'the data of the service itself',
     [
+      'active_users',
       'agents',
       'application_usage',
       'applications',
@@ -126,13 +127,19 @@ export const KEPT: readonly (readonly [reason: string, tables: readonly string[]
       'bans',
       'daily_statistics',
       'files',
+      'hourly_statistics',
+      'license_count_changes',
+      'license_counts',
       'license_quota_entries',
       'licenses',
       'plans',
       'reseller_ledger',
       'reseller_prices',
       'reseller_purchases',
+      'reseller_sales',
       'resellers',
+      'session_count_changes',
+      'session_counts',
       'subscriptions',
       'users',
       'variables',

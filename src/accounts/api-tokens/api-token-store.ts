@@ -9,14 +9,26 @@ export interface ApiTokenRow {
   readonly scopes: string[];
   readonly created_at: Date;
   readonly expires_at: Date | null;
+  /** Null for never. */
+  readonly last_used_at: Date | null;
+}
+
+/** A token, and since when its developer is suspended. */
+export interface CheckedTokenRow extends ApiTokenRow {
+  readonly suspended_at: Date | null;
 }
 
 export async function insertApiToken(trx: Knex.Transaction, row: ApiTokenRow): Promise<void> {
   await trx('api_tokens').insert(row);
 }
 
-export async function findApiToken(db: Knex, tokenDigest: Buffer): Promise<ApiTokenRow | undefined> {
-  return db<ApiTokenRow>('api_tokens').where({ token_digest: tokenDigest }).first();
+/** @param suspension a column `suspended_at` of the developer */
+export async function findApiToken(
+  db: Knex,
+  which: Pick<ApiTokenRow, 'token_digest'> | Pick<ApiTokenRow, 'token_id'>,
+  suspension: Knex.Raw,
+): Promise<CheckedTokenRow | undefined> {
+  return db('api_tokens').where(which).first<CheckedTokenRow | undefined>('api_tokens.*', suspension);
 }
 
 /** Locks a token for share: revoking it waits until the transaction ends. */
@@ -25,6 +37,23 @@ export async function lockApiTokenForShare(
   tokenId: string,
 ): Promise<ApiTokenRow | undefined> {
   return trx<ApiTokenRow>('api_tokens').where({ token_id: tokenId }).forKeyShare().first();
+}
+
+/**
+ * Records the last uses of some tokens, by their ids. Tokens that are locked are left out: another node writes them, or
+ * they are being deleted.
+ */
+export async function updateLastUses(db: Knex, uses: ReadonlyMap<string, Date>): Promise<void> {
+  await db.raw(
+    `with uses as (select * from unnest(?::text[], ?::timestamptz[]) as u (token_id, used_at)),
+     found as (
+       select token_id from api_tokens where token_id in (select token_id from uses)
+       for no key update skip locked
+     )
+     update api_tokens as t set last_used_at = uses.used_at from uses join found using (token_id)
+     where t.token_id = uses.token_id and (t.last_used_at is null or t.last_used_at < uses.used_at)`,
+    [[...uses.keys()], [...uses.values()]],
+  );
 }
 
 /** Newest first; ids sort by time of creation. */

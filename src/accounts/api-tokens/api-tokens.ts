@@ -3,6 +3,7 @@ import { LIFETIME } from '../applications/application-state.ts';
 import type { Actor, Audit } from '../../foundation/audit/audit.ts';
 import type { Developers, Scope } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
+import type { LastUses } from '../../foundation/last-uses/last-uses.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
@@ -24,6 +25,8 @@ export interface NewApiToken {
 export interface ApiToken extends NewApiToken {
   readonly tokenId: string;
   readonly createdAt: Date;
+  /** Accurate to about a minute; null for a token that was never used. */
+  readonly lastUsedAt: Date | null;
 }
 
 /** The identity behind a valid token. */
@@ -36,6 +39,8 @@ export interface ApiTokenIdentity {
   readonly issuedAt: Date;
   /** Null means never. */
   readonly expiresAt: Date | null;
+  /** Whether the administrator has suspended the developer: the caller refuses the request. */
+  readonly suspended: boolean;
 }
 
 /** Long-lived bearer tokens with chosen scopes, for programs of developers and of their resellers. */
@@ -78,21 +83,30 @@ export interface ApiTokens {
   lockMakerForShare(trx: Knex.Transaction, actor: Actor): Promise<void>;
   /** @returns the identity behind a token; undefined when the token is not valid */
   authenticate(token: string): Promise<ApiTokenIdentity | undefined>;
+  /** @returns the identity behind a token with this id; undefined when the token is not valid */
+  identityOf(tokenId: string): Promise<ApiTokenIdentity | undefined>;
+  /**
+   * Locks a token for share: revoking it waits until the caller's transaction ends.
+   * @returns whether it exists
+   */
+  lockForShare(trx: Knex.Transaction, tokenId: string): Promise<boolean>;
   /** Deletes some tokens that expired at least a month ago. @returns how many */
   clearExpired(): Promise<number>;
 }
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly developers: Pick<Developers, 'lockSessionForShare'>;
+  readonly developers: Pick<Developers, 'lockSessionForShare' | 'suspensionOf'>;
   readonly audit: Audit;
+  readonly lastUses: Pick<LastUses, 'of'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: NewId;
 }
 
 export function createApiTokens(deps: Dependencies): ApiTokens {
-  const { knex, developers, audit, clock, random, newId } = deps;
+  const { knex, developers, audit, lastUses, clock, random, newId } = deps;
+  const lastUse = lastUses.of('API tokens', { write: (uses) => store.updateLastUses(knex, uses) });
 
   async function lockMaker(trx: Knex.Transaction, actor: Actor): Promise<store.ApiTokenRow | undefined> {
     await developers.lockSessionForShare(trx, actor);
@@ -118,15 +132,20 @@ export function createApiTokens(deps: Dependencies): ApiTokens {
     }
   }
 
+  /** @returns undefined for a token that does not exist or has expired */
+  async function find(
+    which: Parameters<typeof store.findApiToken>[1],
+  ): Promise<ApiTokenIdentity | undefined> {
+    const suspension = developers.suspensionOf(knex, 'api_tokens.developer_id');
+    const row = await store.findApiToken(knex, which, suspension);
+    if (!row || (row.expires_at && row.expires_at <= clock.now())) return undefined;
+    lastUse.note(row.token_id);
+    return toIdentity(row);
+  }
+
   return {
     async create(actor, held, { name, scopes, expiresAt }, resellerId = null) {
-      const missing = scopes.filter((scope) => !held.includes(scope));
-      if (missing.length > 0) {
-        throw new ApiError('INSUFFICIENT_SCOPE', {
-          detail: `A token cannot grant scopes that it does not have: ${missing.join(' ')}.`,
-          members: { scope: missing.join(' ') },
-        });
-      }
+      assertHeld(held, scopes);
       const token = `${resellerId === null ? 'lkd' : 'lkr'}_${random.bytes(32).toString('base64url')}`;
       const row: store.ApiTokenRow = {
         token_id: newId('tok'),
@@ -137,6 +156,7 @@ export function createApiTokens(deps: Dependencies): ApiTokens {
         scopes: [...scopes],
         created_at: clock.now(),
         expires_at: expiresAt,
+        last_used_at: null,
       };
       await knex.transaction(async (trx) => {
         await assertMayLive(trx, actor, expiresAt, row.created_at);
@@ -187,19 +207,9 @@ export function createApiTokens(deps: Dependencies): ApiTokens {
 
     lockMakerForShare: async (trx, actor) => void (await lockMaker(trx, actor)),
 
-    async authenticate(token) {
-      const row = await store.findApiToken(knex, tokenDigest(token));
-      if (!row || (row.expires_at && row.expires_at <= clock.now())) return undefined;
-      const { token_id: tokenId, developer_id: developerId, reseller_id: resellerId } = row;
-      return {
-        tokenId,
-        developerId,
-        resellerId,
-        scopes: row.scopes as Scope[],
-        issuedAt: row.created_at,
-        expiresAt: row.expires_at,
-      };
-    },
+    authenticate: (token) => find({ token_digest: tokenDigest(token) }),
+    identityOf: (tokenId) => find({ token_id: tokenId }),
+    lockForShare: async (trx, tokenId) => (await store.lockApiTokenForShare(trx, tokenId)) !== undefined,
 
     clearExpired: () =>
       store.clearExpiredTokens(knex, new Date(clock.now().getTime() - REMEMBERED_MS), CLEARED_AT_ONCE),
@@ -213,5 +223,28 @@ function toApiToken(row: store.ApiTokenRow): ApiToken {
     scopes: row.scopes as Scope[],
     expiresAt: row.expires_at,
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
   };
+}
+
+function toIdentity(row: store.CheckedTokenRow): ApiTokenIdentity {
+  return {
+    tokenId: row.token_id,
+    developerId: row.developer_id,
+    resellerId: row.reseller_id,
+    scopes: row.scopes as Scope[],
+    issuedAt: row.created_at,
+    expiresAt: row.expires_at,
+    suspended: row.suspended_at !== null,
+  };
+}
+
+/** @throws ApiError INSUFFICIENT_SCOPE when the scopes of a new token exceed those of the one that creates it */
+function assertHeld(held: readonly Scope[], scopes: readonly Scope[]): void {
+  const missing = scopes.filter((scope) => !held.includes(scope));
+  if (missing.length === 0) return;
+  throw new ApiError('INSUFFICIENT_SCOPE', {
+    detail: `A token cannot grant scopes that it does not have: ${missing.join(' ')}.`,
+    members: { scope: missing.join(' ') },
+  });
 }

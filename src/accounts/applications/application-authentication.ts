@@ -3,6 +3,7 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
 import { isSameSecret } from '../../platform/constant-time.ts';
 import type { Random } from '../../platform/random.ts';
+import { noteApplication } from '../../platform/request-scope.ts';
 import type { Vpn } from '../../foundation/vpn/vpn.ts';
 import { assertUsable, toApplication, type Application } from './application.ts';
 import type { ApplicationSecrets, SecretProof } from './application-secrets.ts';
@@ -73,6 +74,7 @@ export function createApplicationAuthentication(deps: Dependencies): Application
 
   async function authenticateBy(appId: string, proves: SecretProof) {
     const { row, secret } = secrets.find(await store.findApplication(knex, appId), proves);
+    noteApplication(row.app_id);
     return { application: toApplication(row), secret };
   }
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../../foundation/audit/audit.ts';
 import type { Developers } from '../developers/developers.ts';
 import { invalidMember } from '../../foundation/errors/api-error.ts';
-import type { Events, EventType } from '../../foundation/events/events.ts';
+import type { Events } from '../../foundation/events/events.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
@@ -17,6 +17,7 @@ import {
 import type { ApplicationSecrets } from './application-secrets.ts';
 import { changeStatus, type ApplicationStatus } from './application-state.ts';
 import * as store from './application-store.ts';
+import { eventOfStatus } from './status-events.ts';
 import { assertTiers } from './tiers.ts';
 import { isVersion } from './version.ts';
 
@@ -120,7 +121,7 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
         });
         const data = { status_code: after.status, changed: Object.keys(columns) };
         const change = { appId, data, remark: columns, actor };
-        await events.record(trx, { type: eventOf(before.status, after.status), ...change });
+        await events.record(trx, { type: eventOfStatus(before.status, after.status), ...change });
         return toOwnApplication(await required(store.findApplicationOfDeveloper(trx, developerId, appId)));
       });
     },
@@ -135,12 +136,4 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
       });
     },
   };
-}
-
-/** The event of a change of status. */
-function eventOf(before: ApplicationStatus, after: ApplicationStatus): EventType {
-  if (before === after) return 'application.updated';
-  if (after === 'paused') return 'application.paused';
-  if (after === 'disabled') return 'application.disabled';
-  return before === 'paused' ? 'application.resumed' : 'application.enabled';
 }

@@ -24,6 +24,13 @@ export function toWallTime(moment: Date, pause: Pause, now: Date): Date {
   return new Date(Math.min(moment.getTime() + behind, LIFETIME.getTime()));
 }
 
+/** Converts a wall time to the subscription clock: the opposite of `toWallTime`. */
+export function toSubscriptionClock(moment: Date, pause: Pause, now: Date): Date {
+  if (moment >= LIFETIME) return LIFETIME;
+  const behind = now.getTime() - subscriptionClock(pause, now).getTime();
+  return new Date(moment.getTime() - behind);
+}
+
 export type ApplicationStatus = 'active' | 'paused' | 'disabled';
 
 /** The status and pause of an application after a change of status. */
@@ -40,6 +47,25 @@ export function changeStatus(
     pausedAt: wanted === 'paused' ? now : null,
     pausedTotalMs: pausedTotalMs + ended,
   };
+}
+
+/**
+ * An application that is disabled because its developer is suspended. A pause continues, so that users of a paused
+ * application do not lose the time of the suspension.
+ */
+export function disableForSuspension(pause: Pause): Pause & { readonly status: ApplicationStatus } {
+  return { status: 'disabled', pausedAt: pause.pausedAt, pausedTotalMs: pause.pausedTotalMs };
+}
+
+/** The same application after the suspension, with the status that it had before: a pause that continued stays. */
+export function restoreAfterSuspension(
+  application: Pause & { readonly status: ApplicationStatus },
+  before: ApplicationStatus,
+  now: Date,
+): Pause & { readonly status: ApplicationStatus } {
+  const { pausedAt, pausedTotalMs } = application;
+  if (before !== 'paused' || pausedAt === null) return changeStatus(application, before, now);
+  return { status: 'paused', pausedAt, pausedTotalMs };
 }
 
 /** Whether the previous secret is still valid: before its end, but not at it. */

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { COUNTED_AT_MOST, type BoundedCount } from '../../platform/database/bounded-count.ts';
 import { takeAdvisoryLock, takeSharedAdvisoryLock } from '../../platform/database/advisory-lock.ts';
 import { clearPreviousSecrets as clearSecrets } from '../../platform/database/previous-secrets.ts';
 import { createResealer } from '../../platform/database/reseal.ts';
@@ -34,6 +35,8 @@ export interface ApplicationRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly deleted_at: Date | null;
+  /** Null unless the application is disabled because its developer is suspended. */
+  readonly status_before_suspension: ApplicationStatus | null;
 }
 
 export interface ApplicationWithUsage extends ApplicationRow {
@@ -197,6 +200,39 @@ export async function listApplicationIds(db: Knex, developerId: string): Promise
     .pluck('app_id');
 }
 
+/** The number of users of each application of a developer. */
+export async function listUsers(
+  db: Knex,
+  developerId: string,
+): Promise<{ readonly app_id: string; readonly users: number }[]> {
+  return db('applications as a')
+    .join('application_usage as u', 'u.app_id', 'a.app_id')
+    .where('a.developer_id', developerId)
+    .whereNull('a.deleted_at')
+    .select('a.app_id', 'u.users');
+}
+
+/** The ids of a developer's applications and of those that were deleted and whose rows still exist. */
+export async function listIdsWithDeleted(db: Knex, developerId: string): Promise<string[]> {
+  return db<ApplicationRow>('applications').where({ developer_id: developerId }).pluck('app_id');
+}
+
+/** The developer of an application, deleted or not. */
+export async function findOwner(db: Knex, appId: string): Promise<string | undefined> {
+  const row = await db<ApplicationRow>('applications').where({ app_id: appId }).first('developer_id');
+  return row?.developer_id;
+}
+
+/** How many applications of a developer are disabled because the developer is suspended. */
+export async function countDisabledBySuspension(db: Knex, developerId: string): Promise<number> {
+  const rows = await db<ApplicationRow>('applications')
+    .where({ developer_id: developerId, status: 'disabled' })
+    .whereNull('deleted_at')
+    .whereNotNull('status_before_suspension')
+    .select('app_id');
+  return rows.length;
+}
+
 /** The applications of a developer among some ids. */
 export async function findApplicationsOfDeveloper(
   db: Knex,
@@ -272,4 +308,14 @@ export function createSecretResealer(
     createResealer(db, keyring, { table: 'applications', id: 'app_id', column, context }),
   );
   return async () => (await current!()) || (await previous!());
+}
+
+/** How many rows there are, counted up to a limit. */
+export async function countRows(db: Knex): Promise<BoundedCount> {
+  const { rows } = await db.raw<{ rows: BoundedCount[] }>(
+    `select (select count(*) from (select from applications limit ?) as few)::int as counted,
+       (select reltuples from pg_class where oid = 'applications'::regclass)::float8 as estimate`,
+    [COUNTED_AT_MOST + 1],
+  );
+  return rows[0]!;
 }

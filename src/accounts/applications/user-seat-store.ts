@@ -32,7 +32,7 @@ export async function takeUserSeats(trx: Knex.Transaction, appId: string, amount
   return taken.rowCount === 1;
 }
 
-/** Counts one user less. */
-export async function returnUserSeat(trx: Knex.Transaction, appId: string): Promise<void> {
-  await trx('application_usage').where({ app_id: appId }).decrement('users', 1);
+/** Counts users less. */
+export async function returnUserSeats(trx: Knex.Transaction, appId: string, amount: number): Promise<void> {
+  await trx('application_usage').where({ app_id: appId }).decrement('users', amount);
 }

@@ -3,13 +3,15 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Developers } from '../developers/developers.ts';
 import type { PlanLimits } from '../plans/plan-state.ts';
 import type { Application } from './application.ts';
-import { countUsersOfLargestApplication, findPlanUse, setGrace } from './application-store.ts';
+import { countUsersOfLargestApplication, findPlanUse, listUsers, setGrace } from './application-store.ts';
 import * as store from './user-seat-store.ts';
 
 /** Counts the users of applications, within what the developer's plan allows. */
 export interface UserSeats {
   /** The number of registered users. @param db the caller's transaction or connection */
   usersOf(db: Knex, appId: string): Promise<number>;
+  /** The number of registered users of each application of a developer, by application. */
+  usersOfDeveloper(db: Knex, developerId: string): Promise<ReadonlyMap<string, number>>;
   /** The number of users of the developer's application that has the most. */
   usersOfLargestApplication(developerId: string): Promise<number>;
   /** Counts one more user, inside the caller's transaction. @throws ApiError QUOTA_EXCEEDED */
@@ -27,8 +29,8 @@ export interface UserSeats {
    * transaction that changes the plan. A grace period that is already running keeps its end.
    */
   setGrace(trx: Knex.Transaction, developerId: string, limits: PlanLimits, graceEndsAt: Date): Promise<void>;
-  /** Counts one user less, inside the caller's transaction. */
-  returnUserSeat(trx: Knex.Transaction, appId: string): Promise<void>;
+  /** Counts users less, inside the caller's transaction. */
+  returnUserSeats(trx: Knex.Transaction, appId: string, amount: number): Promise<void>;
 }
 
 interface Dependencies {
@@ -48,6 +50,11 @@ export function createUserSeats({ knex, developers }: Dependencies): UserSeats {
 
   return {
     usersOf: (db, appId) => store.countUsers(db, appId),
+
+    async usersOfDeveloper(db, developerId) {
+      const rows = await listUsers(db, developerId);
+      return new Map(rows.map(({ app_id, users }) => [app_id, users]));
+    },
 
     usersOfLargestApplication: (developerId) => countUsersOfLargestApplication(knex, developerId),
 
@@ -72,6 +79,6 @@ export function createUserSeats({ knex, developers }: Dependencies): UserSeats {
 
     setGrace,
 
-    returnUserSeat: store.returnUserSeat,
+    returnUserSeats: store.returnUserSeats,
   };
 }

@@ -1,35 +1,13 @@
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../platform/database/errors.ts';
-
-export interface DeveloperRow {
-  readonly developer_id: string;
-  readonly email: string;
-  readonly email_key: string;
-  readonly name: string | null;
-  readonly password_hash: string;
-  readonly plan_id: string;
-  readonly created_at: Date;
-  readonly email_verified_at: Date | null;
-  /** False for an account that an agent opened, until its owner chooses a password. */
-  readonly has_password: boolean;
-  /** How many times all of the developer's sign-ins were ended at once. */
-  readonly sign_in_generation: number;
-}
-
-export interface DeveloperSessionRow {
-  readonly token_digest: Buffer;
-  readonly developer_id: string;
-  /** The developer's generation at the time the password was verified. */
-  readonly sign_in_generation: number;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-}
+import type { DeveloperSessionRow } from './developer-session-row.ts';
+import type { AccountRow, DeveloperRow } from './developer-row.ts';
 
 export async function findDeveloper(db: Knex, emailKey: string): Promise<DeveloperRow | undefined> {
   return db<DeveloperRow>('developers').where({ email_key: emailKey }).first();
 }
 
-type NewDeveloperRow = Omit<DeveloperRow, 'sign_in_generation'>;
+type NewDeveloperRow = Omit<DeveloperRow, 'sign_in_generation' | 'suspended_at' | 'suspension_reason'>;
 
 /** @returns false when an account with this address already exists */
 export async function insertDeveloper(trx: Knex.Transaction, row: NewDeveloperRow): Promise<boolean> {
@@ -80,27 +58,25 @@ export async function replacePasswordHash(
 export async function findProfile(
   db: Knex,
   developerId: string,
-): Promise<Pick<DeveloperRow, 'email' | 'name' | 'email_verified_at' | 'created_at'> | undefined> {
+): Promise<
+  Pick<DeveloperRow, 'email' | 'name' | 'email_verified_at' | 'created_at' | 'suspended_at'> | undefined
+> {
   return db<DeveloperRow>('developers')
     .where({ developer_id: developerId })
-    .first('email', 'name', 'email_verified_at', 'created_at');
-}
-
-export async function insertDeveloperSession(trx: Knex.Transaction, row: DeveloperSessionRow): Promise<void> {
-  await trx('developer_sessions').insert(row);
+    .first('email', 'name', 'email_verified_at', 'created_at', 'suspended_at');
 }
 
 /** A session that was not ended together with all others. */
 export async function findDeveloperSession(
   db: Knex,
   tokenDigest: Buffer,
-): Promise<DeveloperSessionRow | undefined> {
+): Promise<(DeveloperSessionRow & Pick<DeveloperRow, 'suspended_at'>) | undefined> {
   return db('developer_sessions as s')
     .join('developers as d', (on) =>
       on.on('d.developer_id', 's.developer_id').andOn('d.sign_in_generation', 's.sign_in_generation'),
     )
     .where({ token_digest: tokenDigest })
-    .first<DeveloperSessionRow | undefined>('s.*');
+    .first('s.*', 'd.suspended_at');
 }
 
 /**
@@ -170,23 +146,13 @@ export async function lockSignInsForUpdate(
   return row?.sign_in_generation;
 }
 
-/** @returns undefined when there is no such developer */
+/** @returns undefined when there is no such developer, or they are suspended */
 export async function findSignInGeneration(db: Knex, developerId: string): Promise<number | undefined> {
   const row = await db<DeveloperRow>('developers')
     .where({ developer_id: developerId })
+    .whereNull('suspended_at')
     .first('sign_in_generation');
   return row?.sign_in_generation;
-}
-
-export interface AccountRow extends Pick<
-  DeveloperRow,
-  'developer_id' | 'email' | 'name' | 'plan_id' | 'created_at'
-> {
-  readonly apps: number;
-  readonly license_packs: number;
-  readonly licenses_generated: number;
-  readonly plan_lapsed_at: Date | null;
-  readonly customer_ref: string | null;
 }
 
 /** A developer with what they use of their plan. */

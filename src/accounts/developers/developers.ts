@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Audit } from '../../foundation/audit/audit.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
+import type { LastUses } from '../../foundation/last-uses/last-uses.ts';
 import type { Limits } from '../../foundation/limits/limits.ts';
 import { unusableHash, type Passwords } from '../../foundation/passwords/passwords.ts';
 import { graceEnd } from '../plans/plan-state.ts';
@@ -11,12 +12,17 @@ import type { NewId } from '../../platform/ids.ts';
 import type { Random } from '../../platform/random.ts';
 import type { Tokens } from '../../foundation/tokens/tokens.ts';
 import * as store from './developer-store.ts';
+import { lockSuspensionForShare, suspensionOf } from './suspension-store.ts';
 import { OWN_SCOPES, type Scope } from './scope-state.ts';
+import { createDeveloperDirectory, type DeveloperDirectory } from './developer-directory.ts';
+import { createDeveloperSessions, type DeveloperSessions } from './developer-sessions.ts';
 import { createQuotas, type Quotas } from './quotas.ts';
-import { createSignIns, type DeveloperSession, type SignIns } from './sign-ins.ts';
+import { createSessionOpening, type DeveloperSession } from './session-opening.ts';
+import { createSignIns, type SignIns } from './sign-ins.ts';
 
+export type { DeveloperDirectory, ListedDeveloper } from './developer-directory.ts';
 export { SCOPES, type Scope } from './scope-state.ts';
-export { DEVELOPER_SESSION_MS, OWN_CLIENT, type DeveloperSession, type SignedIn } from './sign-ins.ts';
+export { DEVELOPER_SESSION_MS, OWN_CLIENT, type DeveloperSession, type SignedIn } from './session-opening.ts';
 
 /** How much a plan allows, and how much of it is used. */
 export interface Quota {
@@ -51,12 +57,27 @@ export interface Profile {
   readonly emailVerified: boolean;
   readonly name: string | null;
   readonly createdAt: Date;
+  /** Whether the administrator has suspended the developer. */
+  readonly suspended: boolean;
 }
 
 /** The accounts of developers. */
-export interface Developers extends SignIns, Quotas {
+export interface Developers extends SignIns, DeveloperSessions, Quotas {
   /** The scopes of a token from a developer's own session. */
   readonly scopes: readonly Scope[];
+  /** For the administrator. */
+  readonly directory: DeveloperDirectory;
+  /**
+   * A column `suspended_at` for a query of a credential: since when its developer is suspended. So a credential is
+   * found and checked in one statement.
+   * @param owner the column with the id of the developer, which may be null
+   */
+  suspensionOf(db: Knex, owner: string): Knex.Raw;
+  /**
+   * Since when a developer is suspended; null if they are not. A suspension and its end come before or after the
+   * caller's transaction, never in between. Applications are locked before.
+   */
+  lockSuspensionForShare(trx: Knex.Transaction, developerId: string): Promise<Date | null>;
   /**
    * Creates an account on the free plan and signs it in.
    * @throws ApiError EMAIL_TAKEN, TOO_MANY_REQUESTS
@@ -131,16 +152,21 @@ interface Dependencies {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly random: Random;
+  readonly lastUses: Pick<LastUses, 'of'>;
 }
 
 export function createDevelopers(deps: Dependencies): Developers {
   const { knex, plans, passwords, audit, clock, newId, random } = deps;
-  const { open, ...signIns } = createSignIns(deps);
+  const opening = createSessionOpening(deps);
 
   return {
-    ...signIns,
+    ...createSignIns({ ...deps, opening }),
+    ...createDeveloperSessions(deps),
     ...createQuotas(deps),
     scopes: OWN_SCOPES,
+    directory: createDeveloperDirectory(deps),
+    suspensionOf,
+    lockSuspensionForShare,
 
     async register({ email, password, name }, client) {
       const emailKey = email.toLowerCase();
@@ -160,7 +186,10 @@ export function createDevelopers(deps: Dependencies): Developers {
           has_password: true,
         });
         if (!inserted) throw new ApiError('EMAIL_TAKEN');
-        return open(trx, { developerId, generation: 0 }, client, 'developer.registered');
+        return opening.open(trx, { developerId, generation: 0 }, client, {
+          action: 'developer.registered',
+          kind: 'api',
+        });
       });
     },
 
@@ -173,6 +202,7 @@ export function createDevelopers(deps: Dependencies): Developers {
           emailVerified: row.email_verified_at !== null,
           name: row.name,
           createdAt: row.created_at,
+          suspended: row.suspended_at !== null,
         }
       );
     },

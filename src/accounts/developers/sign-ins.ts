@@ -6,31 +6,21 @@ import type { Passwords } from '../../foundation/passwords/passwords.ts';
 import { addressBlock, type Client } from '../../platform/address.ts';
 import { noteAccount } from '../../platform/request-scope.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { tokenDigest, type Tokens } from '../../foundation/tokens/tokens.ts';
+import { tokenDigest } from '../../foundation/tokens/tokens.ts';
+import type { LastUses } from '../../foundation/last-uses/last-uses.ts';
+import { updateLastUses } from './developer-session-store.ts';
 import * as store from './developer-store.ts';
-import { OWN_SCOPES } from './scope-state.ts';
-
-/** The client id in access tokens of developers who signed in directly. */
-export const OWN_CLIENT = 'latchkey';
-
-/** A developer's bearer token is valid for 24 hours. */
-export const DEVELOPER_SESSION_MS = 24 * 60 * 60 * 1000;
+import type { DeveloperSession, SessionKind, SessionOpening, SignedIn } from './session-opening.ts';
 
 const CLEARED_AT_ONCE = 1000;
 
-export interface DeveloperSession {
-  readonly developerId: string;
-  readonly token: string;
-  readonly expiresAt: Date;
-}
-
 /** How developers prove who they are, and the sessions that follow. */
 export interface SignIns {
-  /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
-  login(email: string, password: string, client: Client): Promise<DeveloperSession>;
+  /** @throws ApiError INVALID_CREDENTIALS, ACCOUNT_SUSPENDED, TOO_MANY_REQUESTS */
+  login(email: string, password: string, client: Client, kind?: SessionKind): Promise<DeveloperSession>;
   /**
    * Verifies a password on a sign-in page. It is recorded in the audit log like a login, but issues no token.
-   * @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS
+   * @throws ApiError INVALID_CREDENTIALS, ACCOUNT_SUSPENDED, TOO_MANY_REQUESTS
    */
   verifyPassword(email: string, password: string, client: Client): Promise<SignedIn>;
   /** Whether a sign-in is still valid: all sign-ins of the developer may have been ended since. */
@@ -55,7 +45,7 @@ export interface SignIns {
    * not match.
    * @param holding digest of a secret that strangers do not have, such as a session. Failures without it can
    *   block the client's address for the account; with it, the right password is still accepted.
-   * @throws ApiError TOO_MANY_REQUESTS
+   * @throws ApiError TOO_MANY_REQUESTS; ACCOUNT_SUSPENDED when email and password match
    */
   ownerOf(email: string, password: string, client: Client, holding?: Buffer): Promise<SignedIn | undefined>;
   /**
@@ -72,13 +62,15 @@ export interface SignIns {
    * @throws ApiError UNAUTHORIZED when the session that should continue has already ended
    */
   endSignIns(trx: Knex.Transaction, developerId: string, except?: Buffer): Promise<number>;
-  /** @returns the developer of a bearer token; undefined when the token is not valid */
+  /** @returns the developer of a bearer token or of a browser's cookie; undefined when it is not valid */
   authenticate(token: string): Promise<
     | {
         readonly developerId: string;
         readonly sessionDigest: Buffer;
         readonly issuedAt: Date;
         readonly expiresAt: Date;
+        /** Whether the administrator has suspended the developer: the caller refuses the request. */
+        readonly suspended: boolean;
       }
     | undefined
   >;
@@ -86,64 +78,19 @@ export interface SignIns {
   clearExpired(): Promise<number>;
 }
 
-/** A developer whose password was verified, and the generation of their sign-ins at that time. */
-export interface SignedIn {
-  readonly developerId: string;
-  readonly generation: number;
-}
-
 interface Dependencies {
   readonly knex: Knex;
   readonly passwords: Passwords;
   readonly limits: Limits;
-  readonly tokens: Tokens;
   readonly audit: Audit;
   readonly clock: Clock;
+  readonly lastUses: Pick<LastUses, 'of'>;
+  readonly opening: SessionOpening;
 }
 
-type SignInAction = 'developer.registered' | 'developer.logged_in';
-
-/** @returns also `open`, which starts a session inside the caller's transaction */
-export function createSignIns(deps: Dependencies): SignIns & {
-  open(trx: Knex.Transaction, who: SignedIn, client: Client, action: SignInAction): Promise<DeveloperSession>;
-} {
-  const { knex, passwords, limits, tokens, audit, clock } = deps;
-
-  async function open(
-    trx: Knex.Transaction,
-    { developerId, generation }: SignedIn,
-    client: Client,
-    action: SignInAction,
-  ): Promise<DeveloperSession> {
-    const now = clock.now();
-    const expiresAt = new Date(now.getTime() + DEVELOPER_SESSION_MS);
-    const token = await tokens.signAccessToken({
-      subject: developerId,
-      clientId: OWN_CLIENT,
-      scopes: OWN_SCOPES,
-      issuedAt: now,
-      expiresAt,
-    });
-    await store.insertDeveloperSession(trx, {
-      token_digest: tokenDigest(token),
-      developer_id: developerId,
-      sign_in_generation: generation,
-      created_at: now,
-      expires_at: expiresAt,
-    });
-    await recordSignIn(trx, developerId, client, action);
-    return { developerId, token, expiresAt };
-  }
-
-  async function recordSignIn(
-    trx: Knex.Transaction,
-    developerId: string,
-    { address }: Client,
-    action: SignInAction,
-  ): Promise<void> {
-    const actor = { kind: 'developer', id: developerId, developerId, address } as const;
-    await audit.record(trx, actor, { action, target: developerId });
-  }
+export function createSignIns(deps: Dependencies): SignIns {
+  const { knex, passwords, limits, audit, clock, lastUses, opening } = deps;
+  const lastUse = lastUses.of('sessions of developers', { write: (uses) => updateLastUses(knex, uses) });
 
   async function ownerOf(
     email: string,
@@ -165,10 +112,11 @@ export function createSignIns(deps: Dependencies): SignIns & {
     }
     await limits.assertAttemptAllowed(accounts);
     if (rehashed) await store.replacePasswordHash(knex, developer, rehashed);
+    if (developer.suspended_at !== null) throw new ApiError('ACCOUNT_SUSPENDED');
     return { developerId: developer.developer_id, generation: developer.sign_in_generation };
   }
 
-  /** @throws ApiError INVALID_CREDENTIALS, TOO_MANY_REQUESTS */
+  /** @throws ApiError INVALID_CREDENTIALS, ACCOUNT_SUSPENDED, TOO_MANY_REQUESTS */
   async function ownerOfPassword(email: string, password: string, client: Client): Promise<SignedIn> {
     const signedIn = await ownerOf(email, password, client);
     if (!signedIn) throw new ApiError('INVALID_CREDENTIALS');
@@ -176,17 +124,20 @@ export function createSignIns(deps: Dependencies): SignIns & {
   }
 
   return {
-    open,
     ownerOf,
 
-    async login(email, password, client) {
+    async login(email, password, client, kind = 'api') {
       const signedIn = await ownerOfPassword(email, password, client);
-      return knex.transaction((trx) => open(trx, signedIn, client, 'developer.logged_in'));
+      return knex.transaction((trx) =>
+        opening.open(trx, signedIn, client, { action: 'developer.logged_in', kind }),
+      );
     },
 
     async verifyPassword(email, password, client) {
       const signedIn = await ownerOfPassword(email, password, client);
-      await knex.transaction((trx) => recordSignIn(trx, signedIn.developerId, client, 'developer.logged_in'));
+      await knex.transaction((trx) =>
+        opening.record(trx, signedIn.developerId, client, 'developer.logged_in'),
+      );
       return signedIn;
     },
 
@@ -218,7 +169,14 @@ export function createSignIns(deps: Dependencies): SignIns & {
       const session = await store.findDeveloperSession(knex, tokenDigest(token));
       if (!session || session.expires_at <= clock.now()) return undefined;
       const { developer_id: developerId, token_digest: sessionDigest } = session;
-      return { developerId, sessionDigest, issuedAt: session.created_at, expiresAt: session.expires_at };
+      lastUse.note(sessionDigest.toString('hex'));
+      return {
+        developerId,
+        sessionDigest,
+        issuedAt: session.created_at,
+        expiresAt: session.expires_at,
+        suspended: session.suspended_at !== null,
+      };
     },
 
     clearExpired: () => store.clearExpiredSessions(knex, clock.now(), CLEARED_AT_ONCE),

@@ -9,7 +9,9 @@ import { withServices } from '../service.ts';
 /** `npm run seed`: creates the demo application if the database has none, and shows how to use it. */
 await runCommand(async () => {
   const config = loadConfig(process.env);
-  await withServices(config, createLogger(config.logLevel), async (services, { knex }, baseUrl) => {
-    process.stdout.write(demoBanner(baseUrl, await prepareDemo(services, knex, systemRandom), systemRandom));
+  await withServices(config, createLogger(config.logLevel), async (services, { knex }) => {
+    process.stdout.write(
+      demoBanner(services.addresses, await prepareDemo(services, knex, systemRandom), systemRandom),
+    );
   });
 });

@@ -1,4 +1,8 @@
+import { createTokenSessions } from '../../access/browser-sessions/token-sessions.ts';
+import { createBrowserSessions } from '../../access/browser-sessions/browser-sessions.ts';
 import { createAccessTokens } from '../../access/access-tokens/access-tokens.ts';
+import { createInstallation } from '../../access/administration/installation.ts';
+import { createDeveloperAccounts } from '../../access/administration/developer-accounts.ts';
 import { createAgents } from '../../access/agents/agents.ts';
 import { createBearerTokens } from '../../access/bearer-tokens/bearer-tokens.ts';
 import { createDeveloperPasswords } from '../../access/developer-passwords/developer-passwords.ts';
@@ -7,6 +11,7 @@ import { createOutboundHttp } from '../../platform/outbound-http/index.ts';
 import { createRestoration } from '../../access/restoration/restoration.ts';
 import { createSandbox } from '../../access/sandbox/sandbox.ts';
 import { createSecurityEvents } from '../../access/security-events/security-events.ts';
+import { migrationState } from '../../migrations/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { Foundation } from './foundation.ts';
 import type { Commerce } from './commerce.ts';
@@ -46,6 +51,17 @@ export function composeAccess(before: Foundation & Accounts & Licensing & Commer
     accessTokens,
     agents,
     bearerTokens,
+    browserSessions: createBrowserSessions({
+      ...before,
+      tokenSessions: createTokenSessions(before),
+      webUrl: before.addresses.web,
+    }),
+    developerAccounts: createDeveloperAccounts(before),
+    installation: createInstallation({
+      ...before,
+      securityEvents,
+      migrations: () => migrationState(before.knex),
+    }),
     sandbox: createSandbox(tokens, keys, clock),
     restoration: createRestoration({ ...oauth, clock }),
     ...oauth,

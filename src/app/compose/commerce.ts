@@ -3,6 +3,7 @@ import { createEntitlements } from '../../commerce/billing/settlement/entitlemen
 import { createInvoices } from '../../commerce/billing/invoices.ts';
 import { createPlanSubscriptions } from '../../commerce/billing/plan-subscriptions.ts';
 import { createReconciliation } from '../../commerce/billing/settlement/reconciliation.ts';
+import { createRevenue } from '../../commerce/billing/revenue.ts';
 import { createSettlement } from '../../commerce/billing/settlement/settlement.ts';
 import { createMachinePayments } from '../../commerce/machine-payments/machine-payments.ts';
 import { createResellerPayments } from '../../commerce/resellers/balance-payments.ts';
@@ -40,6 +41,7 @@ export function composeCommerce(before: Foundation & Accounts & Licensing) {
     settlement,
     checkouts: createCheckouts({ ...known, planSubscriptions }),
     invoices: createInvoices(known),
+    revenue: createRevenue(before),
     reconciliation: createReconciliation({ ...known, settlement }),
     machinePayments: createMachinePayments({ ...before, networkId }),
   };

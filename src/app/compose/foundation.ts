@@ -7,6 +7,7 @@ import { createHealth } from '../../foundation/health/health.ts';
 import { createIdempotency } from '../../foundation/idempotency/idempotency.ts';
 import type { Config } from '../../config/config.ts';
 import { hasKeys, loadKeys, type Keys } from '../../foundation/installation-keys/installation-keys.ts';
+import { createLastUses } from '../../foundation/last-uses/last-uses.ts';
 import { createLimits } from '../../foundation/limits/limits.ts';
 import { createMetrics } from '../../foundation/metrics/metrics.ts';
 import { migrate } from '../../migrations/index.ts';
@@ -104,6 +105,7 @@ export async function composeFoundation(surroundings: Environment) {
     tokens: createTokens(keys, signingKeys, random, baseUrl),
     passwords: await createPasswords(argon2),
     metrics: createMetrics(),
+    lastUses: createLastUses({ clock, logger }),
     limits: createLimits(knex, config.rateLimit, surroundings.skewMs),
     vpn: createVpn(networks),
     bulk: createBulk(knex),

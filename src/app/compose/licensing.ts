@@ -1,16 +1,20 @@
 import { createBans } from '../../licensing/bans/bans.ts';
 import { createFiles } from '../../licensing/files/files.ts';
 import { createLicenses, type Licenses } from '../../licensing/licenses/licenses.ts';
+import { createBulkModeration } from '../../licensing/moderation/bulk-moderation.ts';
 import { createModeration } from '../../licensing/moderation/moderation.ts';
+import { createSearch } from '../../licensing/search/search.ts';
 import { createSessionLookup } from '../../licensing/sessions/session-lookup.ts';
 import { createSessions } from '../../licensing/sessions/sessions.ts';
 import { createStatistics } from '../../licensing/statistics/statistics.ts';
 import { createCredentials } from '../../licensing/users/credentials.ts';
 import { createHwidResets } from '../../licensing/users/hwid-resets.ts';
 import { createLogins } from '../../licensing/users/logins.ts';
+import { createRefusedLogins } from '../../licensing/users/refused-logins.ts';
 import { createUserDirectory } from '../../licensing/users/user-directory.ts';
 import { createUserImports } from '../../licensing/users/user-imports.ts';
 import { createUserManagement } from '../../licensing/users/user-management.ts';
+import { createUserSearch } from '../../licensing/users/user-search.ts';
 import { createUsers, type Users } from '../../licensing/users/users.ts';
 import { createVariables } from '../../licensing/variables/variables.ts';
 import type { Accounts } from './accounts.ts';
@@ -36,17 +40,21 @@ export function composeLicensing(before: Foundation & Accounts) {
   const known = { ...before, bans, sessions, licenses };
   const users: Users = createUsers(known);
   const credentials = createCredentials(before);
+  const userDirectory = createUserDirectory(known);
+  const bulkModeration = createBulkModeration({ ...known, users, userDirectory });
   return {
     bans,
     sessions,
     licenses,
     users,
     logins: createLogins({ ...known, credentials }),
+    refusedLogins: createRefusedLogins(before),
     hwidResets: createHwidResets({ ...known, credentials }),
-    userDirectory: createUserDirectory(known),
+    userDirectory,
     userImports: createUserImports(known),
-    userManagement: createUserManagement(known),
-    moderation: createModeration({ ...known, users }),
+    userManagement: createUserManagement({ ...known, userDirectory }),
+    moderation: { ...createModeration({ ...known, users }), ...bulkModeration },
+    search: createSearch({ ...known, userSearch: createUserSearch(known) }),
     variables: createVariables({ ...known, users }),
     files: createFiles({ ...known, quotaBytes: config.fileQuotaBytes }),
     statistics: createStatistics(known),

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Random } from '../../platform/random.ts';
+import type { Services } from '../../services.ts';
 import type { Demo } from './demo.ts';
 
 /**
  * The terminal output at the start: the demo's credentials, and the calls of a client program in order, ready to copy.
  * Each start uses a new user, so that registration always succeeds.
  */
-export function demoBanner(baseUrl: string, demo: Demo, random: Random): string {
+export function demoBanner(
+  addresses: Pick<Services['addresses'], 'issuer' | 'web'>,
+  demo: Demo,
+  random: Random,
+): string {
+  const baseUrl = addresses.issuer();
   const app = { app_id: demo.appId, secret: demo.secret };
   const username = `ada-${random.bytes(3).toString('hex')}`;
   const password = 'correct horse battery staple';
@@ -41,6 +47,7 @@ export function demoBanner(baseUrl: string, demo: Demo, random: Random): string 
 
   const facts: [string, string][] = [
     ['address', baseUrl],
+    ['dashboard', `${addresses.web()}/dashboard`],
     ['app_id', demo.appId],
     ['secret', demo.secret],
     ...demo.licenseKeys.map((key): [string, string] => ['license key', key]),

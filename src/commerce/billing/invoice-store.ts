@@ -24,6 +24,8 @@ export interface InvoiceRow {
   readonly period_end: Date | null;
   readonly receipt_url: string | null;
   readonly created_at: Date;
+  /** Null for an invoice that was paid before the column existed, too. */
+  readonly paid_at: Date | null;
 }
 
 /** Writes an invoice, or what is new about it: a paid one stays paid. @returns the row as it is now */
@@ -32,13 +34,14 @@ export async function upsertInvoice(trx: Knex.Transaction, row: InvoiceRow): Pro
   const [before] = await known.clone().select<InvoiceRow[]>();
   if (!before) await trx('invoices').insert(row);
   else if (before.state === 'failed' || before.payment_ref === null) {
-    const { payment_ref, number, state, amount_minor, period_start, period_end, receipt_url } = row;
+    const { payment_ref, number, state, amount_minor, period_start, period_end, receipt_url, paid_at } = row;
     const paid = before.state === 'paid' ? 'paid' : state;
     await known.clone().update({
       payment_ref: payment_ref ?? before.payment_ref,
       number: number ?? before.number,
       state: paid,
       ...(paid === state && { amount_minor, period_start, period_end }),
+      ...(before.state === 'failed' && { paid_at }),
       receipt_url: receipt_url ?? before.receipt_url,
     });
   }

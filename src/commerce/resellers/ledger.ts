@@ -100,6 +100,7 @@ export function createLedger({ knex, audit, clock, newId }: Dependencies): Ledge
     trx: Knex.Transaction,
     actor: Actor,
     { reseller_id, currency, deleted_at }: LockedAccount,
+    created_at: Date,
     movement: Movement,
   ): Promise<EntryRow> {
     const entry = {
@@ -113,7 +114,7 @@ export function createLedger({ knex, audit, clock, newId }: Dependencies): Ledge
       duration_days: movement.durationDays ?? null,
       reference: movement.reference ?? null,
       note: movement.note ?? null,
-      created_at: clock.now(),
+      created_at,
     };
     const balance_minor = await store.insertEntry(trx, entry);
     const written = { ...entry, balance_minor };
@@ -156,17 +157,21 @@ export function createLedger({ knex, audit, clock, newId }: Dependencies): Ledge
   return {
     async post(trx, actor, account, movements, aside = {}) {
       const rows: EntryRow[] = [];
-      for (const movement of movements) rows.push(await write(trx, actor, account, movement));
+      // One time for all, so that the price and the commission of a sale are on the same day.
+      const now = clock.now();
+      for (const movement of movements) rows.push(await write(trx, actor, account, now, movement));
       const { owed_minor, waiting_minor } = { ...account, ...aside };
       const { balance_minor } = rows.at(-1) ?? account;
       const { topUp, reversal } = rebalance({ balance_minor, owed_minor, waiting_minor });
       const reference = movements.find((movement) => movement.reference !== undefined)?.reference;
       const about = reference === undefined ? {} : { reference };
       if (topUp > 0) {
-        rows.push(await write(trx, actor, account, { kind: 'top_up', amountMinor: topUp, ...about }));
+        rows.push(await write(trx, actor, account, now, { kind: 'top_up', amountMinor: topUp, ...about }));
       }
       if (reversal > 0) {
-        rows.push(await write(trx, actor, account, { kind: 'reversal', amountMinor: -reversal, ...about }));
+        rows.push(
+          await write(trx, actor, account, now, { kind: 'reversal', amountMinor: -reversal, ...about }),
+        );
       }
       const after = {
         balance_minor: balance_minor + topUp - reversal,

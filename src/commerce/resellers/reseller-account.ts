@@ -3,6 +3,7 @@ import type { Applications } from '../../accounts/applications/applications.ts';
 import type { Developers } from '../../accounts/developers/developers.ts';
 import type { Actor } from '../../foundation/audit/audit.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
+import type { DayRange } from '../../foundation/day-ranges/day-ranges.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
 import type {
   Licenses,
@@ -19,6 +20,7 @@ import { createLicenseSales, type LicenseSales } from './license-sales.ts';
 import { usablePrices, type Price } from './prices.ts';
 import type { ResellerUser } from './reseller-user.ts';
 import { toReseller, type Reseller } from './reseller.ts';
+import { salesOf, type Sales } from './sales.ts';
 import { findActiveOwner, findTokenOwner } from './token-owner.ts';
 
 export type { Purchase, Refund } from './license-sales.ts';
@@ -36,6 +38,8 @@ export interface ResellerAccount extends LicenseSales {
     page: PageRequest,
   ): Promise<Page<ResellerLicense>>;
   listLedger(resellerId: string, page: PageRequest): Promise<Page<LedgerEntry>>;
+  /** What was bought and returned by day. @throws ApiError VALIDATION_FAILED for an unusable range */
+  sales(resellerId: string, range: DayRange): Promise<Sales>;
   listUsers(resellerId: string, page: PageRequest): Promise<Page<ResellerUser>>;
   /** Unbinds a user from their machine and ends their sessions. @throws ApiError USER_NOT_FOUND */
   resetHwid(actor: Actor, resellerId: string, userId: string): Promise<void>;
@@ -84,6 +88,10 @@ export function createResellerAccount(deps: Dependencies): ResellerAccount {
 
     async listLedger(resellerId, page) {
       return ledger.list(await findTokenOwner(knex, resellerId), page);
+    },
+
+    async sales(resellerId, range) {
+      return salesOf(knex, clock, await findTokenOwner(knex, resellerId), range);
     },
 
     async listUsers(resellerId, request) {

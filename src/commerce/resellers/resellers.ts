@@ -4,6 +4,7 @@ import type { ApiTokens } from '../../accounts/api-tokens/api-tokens.ts';
 import type { Actor, Audit } from '../../foundation/audit/audit.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
 import { formatMinor, isCurrency } from '../../foundation/money/money.ts';
+import type { DayRange } from '../../foundation/day-ranges/day-ranges.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
@@ -16,6 +17,7 @@ import * as store from './reseller-store.ts';
 import type { ResellerRow } from './reseller-store.ts';
 import { createResellerTokens, type ResellerTokens } from './reseller-tokens.ts';
 import { fromBasisPoints, toBasisPoints, toReseller, type NewReseller, type Reseller } from './reseller.ts';
+import { salesOf, type Sales } from './sales.ts';
 
 export type { LedgerEntry } from './ledger.ts';
 export type { NewPrice, Price } from './prices.ts';
@@ -23,6 +25,7 @@ export type { AfterPayment, BalancePayment, ResellerPayments } from './balance-p
 export type { ResellerUser } from './reseller-user.ts';
 export type { Purchase, Refund, ResellerAccount } from './reseller-account.ts';
 export type { NewReseller, Reseller } from './reseller.ts';
+export type { Sales } from './sales.ts';
 
 export interface ResellerChanges {
   readonly name?: string | undefined;
@@ -37,6 +40,11 @@ export interface Resellers extends ResellerPrices, ResellerBalances, ResellerTok
   list(developerId: string, page: PageRequest): Promise<Page<Reseller>>;
   /** @throws ApiError RESELLER_NOT_FOUND, also for a reseller of another developer */
   get(developerId: string, resellerId: string): Promise<Reseller>;
+  /**
+   * What a reseller bought and returned by day.
+   * @throws ApiError RESELLER_NOT_FOUND; VALIDATION_FAILED for an unusable range
+   */
+  sales(developerId: string, resellerId: string, range: DayRange): Promise<Sales>;
   /** @throws ApiError RESELLER_NOT_FOUND; VALIDATION_FAILED as create does */
   update(actor: Actor, resellerId: string, changes: ResellerChanges): Promise<Reseller>;
   /**
@@ -95,6 +103,10 @@ export function createResellers(deps: Dependencies): Resellers {
 
     async get(developerId, resellerId) {
       return toReseller(await findOwned(knex, developerId, resellerId));
+    },
+
+    async sales(developerId, resellerId, range) {
+      return salesOf(knex, clock, await findOwned(knex, developerId, resellerId), range);
     },
 
     async update(actor, resellerId, { name, commissionMargin, suspended }) {

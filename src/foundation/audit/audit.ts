@@ -3,6 +3,8 @@ import { readPage, type Page, type PageRequest } from '../paging/page.ts';
 import { canonicalAddress } from '../../platform/address.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
+import { exportedText, type ExportFormat } from './audit-export.ts';
+import { toEntry, type AuditEntry } from './audit-entry.ts';
 import * as store from './audit-store.ts';
 
 /** Who makes a change on the developer's side, and from which address. */
@@ -30,25 +32,25 @@ export interface NewAuditEntry {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-export interface AuditEntry {
-  readonly auditId: string;
-  readonly appId: string | null;
-  readonly actorKind: Actor['kind'];
-  readonly actorId: string;
-  readonly address: string;
-  readonly action: string;
-  readonly target: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: Date;
-}
-
+export type { AuditEntry } from './audit-entry.ts';
 export type AuditFilter = store.AuditFilter;
+
+/** Entries per page of an export. */
+const EXPORTED_AT_ONCE = 500;
 
 /** The audit log: entries are written in the transaction that they describe, and never changed. */
 export interface Audit {
-  record(trx: Knex.Transaction, actor: Actor, entry: NewAuditEntry): Promise<void>;
+  /** Records what an actor did, inside the transaction that does it. */
+  record(trx: Knex.Transaction, actor: Actor, ...entries: readonly NewAuditEntry[]): Promise<void>;
   /** The developer's matching entries, newest first. */
   list(developerId: string, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
+  /**
+   * All matching entries that exist now, newest first, as chunks of text: each page is read when the previous one is
+   * consumed.
+   */
+  export(developerId: string, filter: AuditFilter, format: ExportFormat): AsyncIterable<string>;
+  /** When the newest of a developer's entries of some actions was written; null without one. */
+  newestOf(developerId: string, actions: readonly string[]): Promise<Date | null>;
 }
 
 interface Dependencies {
@@ -59,26 +61,28 @@ interface Dependencies {
 
 export function createAudit({ knex, clock, newId }: Dependencies): Audit {
   return {
-    async record(trx, actor, { action, appId, target, data = {} }) {
-      // Read before the id is created: searches by time rely on ids that are not older than their entries.
+    async record(trx, actor, ...entries) {
+      // Read before the ids are created: searches by time rely on ids that are not older than their entries.
       const createdAt = clock.now();
-      await store.insertEntry(trx, {
-        audit_id: newId('aud'),
-        developer_id: actor.developerId,
-        app_id: appId ?? null,
-        actor_kind: actor.kind,
-        actor_id: actor.id,
-        address: actor.address,
-        action,
-        target: target ?? null,
-        data,
-        created_at: createdAt,
-      });
+      await store.insertEntries(
+        trx,
+        entries.map(({ action, appId, target, data = {} }) => ({
+          audit_id: newId('aud'),
+          developer_id: actor.developerId,
+          app_id: appId ?? null,
+          actor_kind: actor.kind,
+          actor_id: actor.id,
+          address: addressFor(actor),
+          action,
+          target: target ?? null,
+          data,
+          created_at: createdAt,
+        })),
+      );
     },
 
-    async list(developerId, { address, ...wanted }, request) {
-      // Text that is not an address matches nothing.
-      const filter = { ...wanted, address: address && (canonicalAddress(address) ?? address) };
+    async list(developerId, wanted, request) {
+      const filter = canonical(wanted);
       const page = await readPage(
         request,
         'aud',
@@ -87,19 +91,37 @@ export function createAudit({ knex, clock, newId }: Dependencies): Audit {
       );
       return { data: page.data.map(toEntry), nextCursor: page.nextCursor };
     },
+
+    export(developerId, wanted, format) {
+      const filter = canonical(wanted);
+      async function* pages(): AsyncGenerator<AuditEntry[]> {
+        for (let before: string | undefined; ;) {
+          const rows = await store.listEntries(knex, developerId, filter, {
+            before,
+            limit: EXPORTED_AT_ONCE,
+          });
+          if (rows.length > 0) yield rows.map(toEntry);
+          if (rows.length < EXPORTED_AT_ONCE) return;
+          before = rows.at(-1)!.audit_id;
+        }
+      }
+      return exportedText(pages(), format);
+    },
+
+    async newestOf(developerId, actions) {
+      const found = await Promise.all(actions.map((action) => store.findNewestOf(knex, developerId, action)));
+      const newest = Math.max(...found.map((at) => at?.getTime() ?? -Infinity));
+      return newest === -Infinity ? null : new Date(newest);
+    },
   };
 }
 
-function toEntry(row: store.AuditRow): AuditEntry {
-  return {
-    auditId: row.audit_id,
-    appId: row.app_id,
-    actorKind: row.actor_kind,
-    actorId: row.actor_id,
-    address: row.address,
-    action: row.action,
-    target: row.target,
-    data: row.data,
-    createdAt: row.created_at,
-  };
+/** The operator's address is not for the developer whose log says what the operator did. */
+function addressFor({ kind, id, developerId, address }: Actor): string {
+  return kind === 'administrator' && developerId !== id ? '' : address;
+}
+
+/** Text that is not an address matches nothing. */
+function canonical({ address, ...wanted }: AuditFilter): AuditFilter {
+  return { ...wanted, address: address && (canonicalAddress(address) ?? address) };
 }

@@ -4,6 +4,9 @@ import type pg from 'pg';
 export interface NodeRow {
   readonly node_id: string;
   readonly seen_at: Date;
+  /** Null for an older version of the service. */
+  readonly version: string | null;
+  readonly started_at: Date | null;
 }
 
 /**
@@ -11,14 +14,14 @@ export interface NodeRow {
  * still see each other while the standby is lost. A separate pool keeps it from waiting for a connection
  * behind requests.
  */
-export async function announceNode(pool: pg.Pool, { node_id, seen_at }: NodeRow): Promise<void> {
+export async function announceNode(pool: pg.Pool, node: NodeRow): Promise<void> {
   await pool.query({
     name: 'announce-node',
-    text: `insert into nodes (node_id, seen_at)
-           select $1, $2 from set_config('synchronous_commit',
+    text: `insert into nodes (node_id, seen_at, version, started_at)
+           select $1, $2, $3, $4 from set_config('synchronous_commit',
              case current_setting('synchronous_commit') when 'off' then 'off' else 'local' end, true)
            on conflict (node_id) do update set seen_at = excluded.seen_at`,
-    values: [node_id, seen_at],
+    values: [node.node_id, node.seen_at, node.version, node.started_at],
   });
 }
 
@@ -29,6 +32,15 @@ export async function forgetNode(db: Knex, nodeId: string): Promise<void> {
 /** Deletes nodes that ended without leaving. @returns how many */
 export async function clearLostNodes(db: Knex, lastSeenBefore: Date): Promise<number> {
   return db('nodes').where('seen_at', '<', lastSeenBefore).delete();
+}
+
+/** All nodes that have not left, in order of start. */
+export async function listNodes(pool: pg.Pool): Promise<NodeRow[]> {
+  const { rows } = await pool.query<NodeRow>({
+    name: 'list-nodes',
+    text: 'select node_id, seen_at, version, started_at from nodes order by node_id',
+  });
+  return rows;
 }
 
 /** Counts the nodes that were seen since a given time, and tests whether this one is among them. */

@@ -337,6 +337,18 @@ export const catalog = {
     detail: 'The token does not have the required scope.',
     hint: 'Use a token with the scopes that WWW-Authenticate names.',
   },
+  CROSS_ORIGIN_REQUEST: {
+    statuses: [403],
+    title: 'Cross-origin request',
+    detail: 'The request comes from another origin.',
+    hint: 'Use the browser session only on the pages of this service. Programs use a bearer token.',
+  },
+  ACCOUNT_SUSPENDED: {
+    statuses: [403],
+    title: 'Suspended account',
+    detail: "The developer's account is suspended.",
+    hint: 'Contact the operator of this service, who can reinstate the account.',
+  },
   RESELLER_SUSPENDED: {
     statuses: [403],
     title: 'Suspended reseller',
@@ -372,6 +384,12 @@ export const catalog = {
     title: 'Unknown user',
     detail: 'The application has no user with this name.',
     hint: 'Check the username, or register the user first.',
+  },
+  SESSION_NOT_FOUND: {
+    statuses: [404],
+    title: 'Unknown session',
+    detail: 'There is no live session with this identifier.',
+    hint: 'List the sessions again: this one has ended or expired, or never existed.',
   },
   PREVIOUS_SECRET_NOT_FOUND: {
     statuses: [404],
@@ -422,6 +440,12 @@ export const catalog = {
     title: 'No subscription',
     detail: 'You have no paid subscription.',
     hint: 'Buy one with POST /api/v1/checkout.',
+  },
+  DEVELOPER_NOT_FOUND: {
+    statuses: [404],
+    title: 'Unknown developer',
+    detail: 'The developer does not exist.',
+    hint: 'List the developers to see their identifiers.',
   },
   INVOICE_NOT_FOUND: {
     statuses: [404],

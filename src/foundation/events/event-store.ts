@@ -73,7 +73,7 @@ export function readEventsAfter(db: Knex, position: number, limit: number): Prom
  * of events is read this way.
  * @param read runs the query with the given columns
  */
-async function readEvents(
+export async function readEvents(
   db: Knex,
   read: (db: Knex, columns: string) => PromiseLike<NumberedRow[]>,
 ): Promise<NumberedRow[]> {

@@ -25,6 +25,7 @@ export const eventTypes = {
   'user.subscription_reduced': 'user',
   'user.variable_set': 'user',
   'user.variable_deleted': 'user',
+  'login.refused': 'developer',
   'session.created': 'developer',
   'session.ended': 'session',
   'license.created': 'developer',

@@ -1,14 +1,16 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import type { Actor, Audit } from '../audit/audit.ts';
-import { ApiError } from '../errors/api-error.ts';
+import type { Actor, Audit, NewAuditEntry } from '../audit/audit.ts';
+import { COUNTED_AT_MOST } from '../../platform/database/bounded-count.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { createAccountEvents, type AccountEvents } from './account-events.ts';
+import { readPage, type EventPage, type EventRequest } from './event-page.ts';
 import { eventTypes, type Audience, type EventType } from './event-types.ts';
 import * as store from './event-store.ts';
 import { createOutbox, type Consume, type Numbering } from './outbox.ts';
-import { countSetAside, setAsideOfBroker } from './outbox-store.ts';
+import { countSetAside, countWaiting, setAsideOfBroker } from './outbox-store.ts';
 import { toPublished, type PublishedEvent } from './published-event.ts';
 
 export { isEventType, type Audience, type EventType } from './event-types.ts';
@@ -44,7 +46,7 @@ export interface Change {
  * The outbox: events recorded in a transaction are published after it, in the order of the changes of each
  * subject.
  */
-export interface Events {
+export interface Events extends AccountEvents {
   /** Records changes, inside the transaction that makes them. */
   record(trx: Knex.Transaction, ...changes: readonly Change[]): Promise<void>;
   /**
@@ -87,6 +89,8 @@ export interface Events {
     take: (events: readonly PublishedEvent[]) => Promise<ConsumedEvents>,
     limit: number,
   ): Promise<boolean>;
+  /** How many events are not published yet: at most 10,000 are counted. */
+  countWaiting(): Promise<number>;
   /** How many events are set aside entirely, and how many only the external broker does not get. */
   setAside(): Promise<{ readonly events: number; readonly broker: number }>;
   /**
@@ -138,20 +142,6 @@ export interface EventSession {
   readonly sessionDigest: Buffer;
 }
 
-export interface EventRequest extends store.EventFilter {
-  /** The event to start after. */
-  readonly after?: string | undefined;
-  readonly order: 'asc' | 'desc';
-  readonly limit: number;
-}
-
-export interface EventPage {
-  readonly data: readonly PublishedEvent[];
-  /** What to pass as `after` to get the next page. */
-  readonly lastEventId: string | null;
-  readonly hasMore: boolean;
-}
-
 /** The event types of an audience. */
 const typesOf = (audience: Audience) =>
   (Object.keys(eventTypes) as EventType[]).filter((type) => eventTypes[type] === audience);
@@ -185,6 +175,8 @@ export function createEvents(deps: Dependencies): Events {
   }
 
   return {
+    ...createAccountEvents(knex),
+
     async record(trx, ...changes) {
       const createdAt = clock.now();
       await store.insertEvents(
@@ -200,15 +192,8 @@ export function createEvents(deps: Dependencies): Events {
           created_at: createdAt,
         })),
       );
-      for (const { type, appId, userId, data, remark, actor, target } of changes) {
-        if (!actor) continue;
-        const entry = {
-          action: type,
-          appId,
-          target: target ?? userId ?? appId,
-          data: { ...data, ...remark },
-        };
-        await audit.record(trx, actor, entry);
+      for (const [actor, own] of Map.groupBy(changes, (change) => change.actor)) {
+        if (actor) await audit.record(trx, actor, ...own.map(toEntry));
       }
     },
 
@@ -237,13 +222,12 @@ export function createEvents(deps: Dependencies): Events {
 
     positionOf: (appId, eventId) => store.findPosition(knex, appId, eventId),
 
-    async list(appId, { after, order, limit, types, userId }) {
-      const position = after === undefined ? undefined : await store.findPosition(knex, appId, after);
-      if (after !== undefined && position === undefined) throw new ApiError('EVENT_NOT_FOUND');
-      const found = await ofApplication(appId, { types, userId }, { position, order, limit: limit + 1 });
-      const data = found.slice(0, limit);
-      return { data, lastEventId: data.at(-1)?.eventId ?? after ?? null, hasMore: found.length > limit };
-    },
+    list: (appId, request) =>
+      readPage(
+        request,
+        (eventId) => store.findPosition(knex, appId, eventId),
+        (position, limit) => ofApplication(appId, request, { position, order: request.order, limit }),
+      ),
 
     forBroker: (take, limit) =>
       knex.transaction(async (trx) => {
@@ -260,6 +244,7 @@ export function createEvents(deps: Dependencies): Events {
         return taken > 0 && taken === rows.length;
       }),
 
+    countWaiting: () => countWaiting(pool, COUNTED_AT_MOST),
     setAside: () => countSetAside(pool),
 
     async lag() {
@@ -283,4 +268,9 @@ export function createEvents(deps: Dependencies): Events {
       return (await store.readEventsOfApplication(db, appId, span, limit)).map(toPublished);
     },
   };
+}
+
+/** The audit entry of a change. */
+function toEntry({ type, appId, userId, data, remark, target }: Change): NewAuditEntry {
+  return { action: type, appId, target: target ?? userId ?? appId, data: { ...data, ...remark } };
 }

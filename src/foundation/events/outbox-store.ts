@@ -94,6 +94,17 @@ export async function setAsideOfBroker(
   }
 }
 
+/** Counts the events that are not published yet, up to a limit. */
+export async function countWaiting(pool: pg.Pool, limit: number): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>({
+    name: 'count-waiting',
+    text: `select count(*)::int as count
+           from (select from events where position is null and fault is null limit $1) as waiting`,
+    values: [limit],
+  });
+  return rows[0]!.count;
+}
+
 /**
  * Counts the events that are set aside entirely, and those that only the external broker does not get. Events
  * that an older version published anyway do not count.

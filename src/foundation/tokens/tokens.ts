@@ -57,6 +57,18 @@ const SANDBOX_TYPE = 'sandbox+jwt';
 /** RFC 9068, section 2.1. */
 const ACCESS_TOKEN_TYPE = 'at+jwt';
 
+const COOKIE = /^lkb_[A-Za-z0-9_-]{43}$/;
+
+/** @returns a new value for the cookie of a browser session: 256 random bits */
+export function newCookie(random: Random): string {
+  return `lkb_${random.bytes(32).toString('base64url')}`;
+}
+
+/** Whether a text has the form of such a value. */
+export function isCookie(text: string): boolean {
+  return COOKIE.test(text);
+}
+
 /** @param issuer `{base_url}`, the `iss` of every token */
 export function createTokens(
   keys: Keys,

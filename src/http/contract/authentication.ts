@@ -4,7 +4,7 @@ import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Services } from '../../services.ts';
 import { bearerToken } from '../transport/bearer.ts';
 import type { Exchange, Resource } from './exchange.ts';
-import type { ContractRequest } from './table-router.ts';
+import { assertSameOrigin } from './same-origin.ts';
 
 type Found = Pick<
   HandlerRequest<'getHealth'>,
@@ -29,7 +29,7 @@ type BearerMark = Operation & {
  * @param now the current time
  */
 export function createAuthentication(services: Services, now: () => Date) {
-  const { administrators, sessions } = services;
+  const { addresses, administrators, browserSessions, sessions } = services;
   const bearerOf = createBearerOf(services);
 
   async function developerOf(token: string, { address, resource }: Origin): Promise<Identity | undefined> {
@@ -76,27 +76,58 @@ export function createAuthentication(services: Services, now: () => Date) {
     agent: agentOf,
   };
 
+  /** The identity behind the cookie of a browser session; undefined if it is of another kind than the operation. */
+  async function ofBrowser({ operation, request, client }: Exchange): Promise<Identity | undefined> {
+    const session = await browserSessions.authenticate(request.headers.cookie, client);
+    if (session?.kind !== (operation as BearerMark)['x-bearer-token']) return undefined;
+    const { actor, scopes, resellerId, kind } = session;
+    if (kind === 'administrator') return { actor };
+    return { actor, scopes, ...(resellerId !== null && { resellerId }) };
+  }
+
+  /** How to find the identity of a request; undefined if it has no credential. */
+  function identification(exchange: Exchange): (() => Promise<Identity | undefined>) | undefined {
+    const { operation, request, client, resource = 'api' } = exchange;
+    const { 'x-bearer-token': kind } = operation as BearerMark;
+    const { authorization, cookie } = request.headers;
+    const token = bearerToken(authorization);
+    if (token !== undefined) {
+      if (kind === 'session') return async () => ({ session: await sessions.identify(token, client) });
+      return () => identify[kind](token, { address: client.address, resource });
+    }
+    const acceptsCookie = kind === 'developer' || kind === 'reseller' || kind === 'administrator';
+    if (!acceptsCookie || resource !== 'api' || authorization !== undefined) return undefined;
+    if (!browserSessions.hasCookie(cookie)) return undefined;
+    assertSameOrigin(request, addresses);
+    return () => ofBrowser(exchange);
+  }
+
   async function BearerToken(
     context: Context,
     _request: unknown,
-    { resource = 'api' }: Exchange,
+    exchange: Exchange,
   ): Promise<Identity | undefined> {
-    const { headers, client } = context.request as unknown as ContractRequest;
-    const token = bearerToken(headers['authorization']);
-    if (token === undefined) return undefined;
-    const { 'x-bearer-token': kind } = context.operation as BearerMark;
-    if (kind === 'session') return { session: await sessions.identify(token, client) };
-    const identityNow = () => identify[kind](token, { address: client.address, resource });
-    const identity = await identityNow();
-    if (!identity) return undefined;
+    const identityNow = identification(exchange);
+    const identity = await identityNow?.();
+    if (!identity || identity.session) return identity;
     assertScopes(context.operation, identity.scopes ?? []);
     assertNotDelegated(context.operation, identity);
     if (!identity.actor && !identity.agent) return undefined;
-    const isStillAllowed = async () => (await identityNow()) !== undefined;
+    const isStillAllowed = () => isFound(identityNow!);
     return { ...identity, isStillAllowed };
   }
 
   return { BearerToken };
+}
+
+/** Whether a credential is still accepted. @throws errors of the service itself, which say nothing about it */
+async function isFound(identityNow: () => Promise<Identity | undefined>): Promise<boolean> {
+  try {
+    return (await identityNow()) !== undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'ACCOUNT_SUSPENDED') return false;
+    throw error;
+  }
 }
 
 /** The identity that the security scheme found for a request. */
@@ -121,14 +152,17 @@ export function faultOf(context: Context): unknown {
 
 /**
  * Finds the identity behind a bearer token.
- * @returns looks up a token for a `resource`; a token for another resource is not valid (RFC 8707)
+ * @returns looks up a token for a `resource`; a token for another resource is not valid (RFC 8707). It throws ApiError
+ *   ACCOUNT_SUSPENDED for a token of a suspended developer.
  */
 export function createBearerOf({ addresses, bearerTokens }: Pick<Services, 'addresses' | 'bearerTokens'>) {
   return async (token: string, resource: Resource): Promise<Bearer> => {
     const bearer = await bearerTokens.authenticate(token);
-    if (!bearer || bearer.audience === null) return bearer;
+    if (!bearer) return undefined;
     const own = [addresses.issuer(), addresses.web(), ...(resource === 'mcp' ? [addresses.mcp()] : [])];
-    return own.includes(bearer.audience) ? bearer : undefined;
+    if (bearer.audience !== null && !own.includes(bearer.audience)) return undefined;
+    if (bearer.suspended) throw new ApiError('ACCOUNT_SUSPENDED');
+    return bearer;
   };
 }
 

@@ -5,8 +5,8 @@ import type { Handler, HandlerResponse, Handlers, OperationId } from '../../../h
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import { RequestScope } from '../../platform/request-scope.ts';
 import type { Services } from '../../services.ts';
-import type { HttpResponse } from '../transport/response.ts';
-import { createAuthentication, faultOf, identityOf } from './authentication.ts';
+import { EVENT_STREAM, type HttpResponse } from '../transport/response.ts';
+import { createAuthentication, faultOf, identityOf, type Identity } from './authentication.ts';
 import { createContentReader, isOpen } from './content.ts';
 import { ContractValidator } from './contract-validator.ts';
 import { deprecatedOperations, type Deprecated } from './deprecation.ts';
@@ -14,6 +14,8 @@ import type { Exchange } from './exchange.ts';
 import { validationFailed } from './faults.ts';
 import { toContractRequest, toHandlerRequest } from './handler-request.ts';
 import { createOnce } from './idempotency.ts';
+import { recheckedStream } from './rechecked-stream.ts';
+import { assertSameOrigin } from './same-origin.ts';
 import { TableRouter, type ContractRequest } from './table-router.ts';
 import { setTenant, tenantOf } from './tenant.ts';
 import { Uploads } from './uploads.ts';
@@ -31,8 +33,10 @@ export interface Contract {
   dispatch(exchange: Exchange): Promise<HttpResponse>;
 }
 
-/** The extension of an operation with a longer time limit. */
+/** Extensions of an operation. */
 interface Mark {
+  /** Only the service's own pages may call it. */
+  readonly 'x-same-origin'?: boolean;
   /** In seconds, not counting the time that its body takes to arrive. */
   readonly 'x-time-limit'?: number;
 }
@@ -76,8 +80,12 @@ export async function bindContract(
     api.register(
       operationId,
       async (context: Context, _request: ContractRequest, exchange: Exchange): Promise<HttpResponse> => {
-        const work = async () => toResponse(await handler(toHandlerRequest(context, exchange), services));
-        return once(exchange, identityOf(context), work);
+        const identity = identityOf(context);
+        const work = async () => {
+          const response = toResponse(await handler(toHandlerRequest(context, exchange), services));
+          return rechecked(response, identity, now);
+        };
+        return once(exchange, identity, work);
       },
     );
   }
@@ -107,7 +115,8 @@ export async function bindContract(
     operationsAt: (path) => router.operationsAt(path),
     deprecated: deprecatedOperations(router.getOperations()),
     async dispatch(exchange) {
-      const { 'x-time-limit': seconds } = exchange.operation as Mark;
+      const { 'x-same-origin': isForPages, 'x-time-limit': seconds } = exchange.operation as Mark;
+      if (isForPages) assertSameOrigin(exchange.request, services.addresses);
       if (seconds !== undefined) RequestScope.current()?.limit(seconds * 1000);
       const request = toContractRequest(exchange);
       try {
@@ -117,6 +126,13 @@ export async function bindContract(
       }
     },
   };
+}
+
+/** Streams of events recheck their credentials themselves, also while nothing happens. */
+function rechecked(response: HttpResponse, { isStillAllowed }: Identity, now: () => Date): HttpResponse {
+  const { stream, mediaType } = response;
+  if (!stream || !isStillAllowed || mediaType === EVENT_STREAM) return response;
+  return { ...response, stream: recheckedStream(stream, isStillAllowed, now) };
 }
 
 function toResponse(result: HandlerResponse<OperationId>): HttpResponse {

@@ -1,6 +1,6 @@
 import type { Services } from '../../services.ts';
 import { escape } from './html.ts';
-import { badge, dayText, faultOf, formPage } from './payment-parts.ts';
+import { badge, cardOf, dayText, faultOf, formPage } from './payment-parts.ts';
 
 type PasswordReset = NonNullable<Awaited<ReturnType<Services['developerPasswords']['resetOf']>>>;
 
@@ -14,15 +14,13 @@ export function forgottenPage(email = '', fault?: string): string {
   const { marks, text } = faultOf('email', fault);
   return formPage(
     `${fault === undefined ? '' : 'Error: '}Choose a new password`,
-    `<main class="narrow"><div class="card">
-      <h1>Forgot your password?</h1>
+    cardOf(`<h1>Forgot your password?</h1>
       <p class="soft">We email you a link to a page where you choose a new one.</p>
       <form method="post" action="${FORGOTTEN_PATH}" novalidate>
         <div class="field"><label for="email">Email address of your account</label>
           <input id="email" name="email" type="email" autocomplete="username" required maxlength="254"
             value="${escape(email)}" autofocus${marks}>${text}</div>
-        <div class="actions"><button class="button" type="submit">Send the email</button></div></form>
-    </div></main>`,
+        <div class="actions"><button class="button" type="submit">Send the email</button></div></form>`),
   );
 }
 
@@ -31,10 +29,9 @@ export function expiredLinkPage(): string {
   const title = 'This link no longer works';
   return formPage(
     title,
-    `<main class="narrow"><div class="card">${badge('wait')}<h1>${title}</h1>
+    cardOf(`${badge('wait')}<h1>${title}</h1>
       <p class="soft">Each link works once, for one hour.</p>
-      <div class="actions"><a class="button" href="${FORGOTTEN_PATH}">Request another email</a></div>
-    </div></main>`,
+      <div class="actions"><a class="button" href="${FORGOTTEN_PATH}">Request another email</a></div>`),
   );
 }
 
@@ -48,8 +45,7 @@ export function resetPage(token: string, reset: PasswordReset, fault?: string): 
               ${dayText(reset.accountCreatedAt)}. If you did not create it, leave this checked.`;
   return formPage(
     `${fault === undefined ? '' : 'Error: '}Choose a new password`,
-    `<main class="narrow"><div class="card">
-      <h1>Choose a new password</h1>
+    cardOf(`<h1>Choose a new password</h1>
       <p class="soft">for <strong>${escape(reset.email)}</strong></p>
       <form method="post" action="${FORGOTTEN_PATH}/${escape(token)}" novalidate>
         <input type="hidden" autocomplete="username" name="username" value="${escape(reset.email)}">
@@ -60,7 +56,6 @@ export function resetPage(token: string, reset: PasswordReset, fault?: string): 
           <span>Also revoke all other access to the account: API tokens, connected programs and
           agents.${opened}</span></label>
         <p class="soft small">All sessions end in any case.</p>
-        <div class="actions"><button class="button" type="submit">Set the password</button></div></form>
-    </div></main>`,
+        <div class="actions"><button class="button" type="submit">Set the password</button></div></form>`),
   );
 }

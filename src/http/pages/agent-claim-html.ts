@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts';
 import { FORGOTTEN_PATH, PASSWORD_FAULT } from './account-html.ts';
 import { escape } from './html.ts';
-import { dateText, faultOf, formPage, messagePage } from './payment-parts.ts';
+import { cardOf, dateText, faultOf, formPage, messagePage } from './payment-parts.ts';
 
 type ClaimView = NonNullable<Awaited<ReturnType<Services['agents']['claimPage']['view']>>>;
 
@@ -32,8 +32,7 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
                 ${focus}>${text}</div>`;
   return formPage(
     `${denied ? 'Error: ' : ''}An agent wants to act for you`,
-    `<main class="narrow"><div class="card">
-      <h1>May this agent act for you?</h1>
+    cardOf(`<h1>May this agent act for you?</h1>
       <dl class="lines">
         <div><dt>Name that the agent gave</dt><dd>${name}</dd></div>
         <div><dt>Issuer</dt><dd>${view.issuer === null ? 'none' : escape(view.issuer)}</dd></div>
@@ -50,8 +49,7 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
       <form method="post" action="${at}" novalidate>${password}
         <div class="actions"><button class="button" type="submit">Show the code for my agent</button></div></form>
       <form method="post" action="${at}/reject" class="actions">
-        <button class="button plain" type="submit">No, I do not recognize it</button></form>
-    </div></main>`,
+        <button class="button plain" type="submit">No, I do not recognize it</button></form>`),
   );
 }
 
@@ -59,13 +57,11 @@ export function claimPage(address: string, view: ClaimView, denied = false): str
 export function codePage(otp: string, expiresAt: Date): string {
   return formPage(
     'The code for your agent',
-    `<main class="narrow"><div class="card">
-      <h1>The code for your agent</h1>
+    cardOf(`<h1>The code for your agent</h1>
       <p class="code">${escape(otp)}</p>
       <p>Give it to your agent before ${dateText(expiresAt)}.</p>
       <p class="soft">Do not give it to anyone else: if someone requests it by email or phone, they want access to
-      your account.</p>
-    </div></main>`,
+      your account.</p>`),
   );
 }
 

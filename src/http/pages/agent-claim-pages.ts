@@ -92,5 +92,9 @@ const onError: ErrorRequestHandler = (error, _request, response, next) => {
       'There were too many failed attempts, or there are too many requests right now. Please try again in a minute.';
     return send(response, error.status, refusalPage('Please wait a moment', line));
   }
+  if (error instanceof ApiError && error.code === 'ACCOUNT_SUSPENDED') {
+    const line = 'The account is suspended. Contact the operator of this service.';
+    return send(response, error.status, refusalPage('Suspended account', line));
+  }
   next(error);
 };

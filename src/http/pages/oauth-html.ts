@@ -1,18 +1,14 @@
-import { hash } from 'node:crypto';
 import type { Services } from '../../services.ts';
 import { FORGOTTEN_PATH } from './account-html.ts';
 import { placeOf, policySource } from '../../platform/redirect-uri-state.ts';
 import { escape } from './html.ts';
-import { OAUTH_STYLE } from './oauth-style.ts';
-import { badge } from './payment-parts.ts';
+import { PAGE_STYLE_SOURCE } from './page-style.ts';
+import { badge, cardOf, formPage } from './payment-parts.ts';
 
 /** A page that the authorization server shows. */
 export type OAuthPage = NonNullable<Awaited<ReturnType<Services['authorizationServer']['interaction']>>>;
 type ShownClient = Extract<OAuthPage, { kind: 'consent' }>['client'];
 type ReturnLink = Extract<OAuthPage, { kind: 'refused' }>['back'];
-
-/** The only style sheet that the policy of these pages allows. */
-const OAUTH_STYLE_HASH = `sha256-${hash('sha256', OAUTH_STYLE, 'base64')}`;
 
 /** What each scope lets a client do. */
 const SCOPES: Readonly<Record<string, string>> = {
@@ -93,7 +89,7 @@ export function oauthPageHeaders(page: OAuthPage): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
     'Content-Security-Policy':
-      `default-src 'none'; style-src '${OAUTH_STYLE_HASH}'; base-uri 'none'; ` +
+      `default-src 'none'; style-src ${PAGE_STYLE_SOURCE}; base-uri 'none'; ` +
       `form-action ${targets}; frame-ancestors 'none'`,
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
@@ -135,7 +131,7 @@ function consentPage(consent: Extract<OAuthPage, { kind: 'consent' }>): string {
     `<h1>Allow ${escape(client.name)} to act for you?</h1>
     <p class="soft">You are signed in as <strong>${escape(email)}</strong>.</p>
     ${factsOf(client, redirectUri)}
-    <h2>It will be able to</h2>
+    <h2 class="part">It will be able to</h2>
     <ul class="scopes">${items.join('')}</ul>
     <p class="note">${place === undefined ? '' : `Either choice takes you to <strong>${escape(place)}</strong>. `}
     Allow this only if you started it yourself. You can revoke it at any time.</p>
@@ -256,16 +252,5 @@ function messagePage(
 
 /** @param body HTML */
 function page(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="robots" content="noindex">
-  <title>${escape(title)} · Latchkey</title>
-  <style>${OAUTH_STYLE}</style>
-</head>
-<body><main class="narrow"><p class="brand">Latchkey</p><div class="card">${body}</div></main></body>
-</html>
-`;
+  return formPage(`${title} · Latchkey`, cardOf(body));
 }

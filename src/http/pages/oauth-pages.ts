@@ -108,10 +108,7 @@ export function createOAuthPages(deps: OAuthDependencies): Router {
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       const page = await authorizationServer.interaction(here);
       if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
-      const alert =
-        error.status === 429
-          ? 'Please wait a minute and try again.'
-          : 'That is not the password of this account.';
+      const alert = alertOf(error);
       send(
         response,
         page ? error.status : 400,
@@ -149,4 +146,11 @@ function requestIdOf(response: Response): string {
 
 function send(response: Response, status: number, page: OAuthPage): void {
   response.status(status).set(oauthPageHeaders(page)).type('html').send(oauthPage(page));
+}
+
+/** Why a sign-in was refused, for people. */
+function alertOf({ code, status }: ApiError): string {
+  if (code === 'ACCOUNT_SUSPENDED') return 'This account is suspended. Contact the operator of this service.';
+  if (status === 429) return 'Please wait a minute and try again.';
+  return 'That is not the password of this account.';
 }

@@ -1,26 +1,22 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { catalog, errorSlug, isErrorCode, type ErrorCode } from '../../foundation/errors/catalog.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { CheckoutPage } from '../../platform/payments/index.ts';
 import type { Services } from '../../services.ts';
 import type { Deprecated } from '../contract/deprecation.ts';
 import { MethodNotAllowed } from '../transport/method-not-allowed.ts';
+import { createDashboardPages, DASHBOARD_PATHS } from './dashboard-pages.ts';
 import { createDiscoveryPages, DISCOVERY_METHODS } from './discovery-pages.ts';
-import { checkoutStatePage, deprecationsPage, errorIndexPage, errorPage, homePage } from './html.ts';
+import { errorIndexPage, errorPage, notFoundPage } from './error-html.ts';
+import { ICON, PAGE_HEADERS, rootPath } from './html.ts';
 import { createOAuthPages, type OAuthDependencies } from './oauth-pages.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
 import { ACCOUNT_PATHS, createAccountPages, type AccountPages } from './account-pages.ts';
 import { AGENT_CLAIM_PATHS, createAgentClaimPages, type AgentClaims } from './agent-claim-pages.ts';
 import { createPaymentPages, PAYMENT_PATHS } from './payment-pages.ts';
-
-/** Strict headers: no scripts, no external resources, no framing. */
-const PAGE_HEADERS = {
-  'Cache-Control': 'public, max-age=300',
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-};
+import type { Document } from './reference/document.ts';
+import { createReferencePages, REFERENCE_PATHS } from './reference/reference-pages.ts';
+import { checkoutStatePage, deprecationsPage, homePage } from './service-html.ts';
 
 /** The links that a program finds at the home page (RFC 8288, RFC 8631). */
 const HOME_LINKS = [
@@ -29,18 +25,33 @@ const HOME_LINKS = [
   '</llms.txt>; rel="describedby"; type="text/plain"',
 ].join(', ');
 
-const PLAIN_PATHS = ['/', '/errors', '/errors/:slug', '/deprecations', '/checkout/:id', '/metrics'];
+const PLAIN_PATHS = [
+  '/',
+  '/favicon.ico',
+  '/errors',
+  '/errors/:slug',
+  '/deprecations',
+  '/checkout/:id',
+  '/metrics',
+  ...REFERENCE_PATHS,
+];
 
 /** The routes of all pages that any installation serves. */
 export const PAGE_ROUTES: readonly string[] = [
   ...PLAIN_PATHS,
+  ...DASHBOARD_PATHS,
   ...[OAUTH_PATHS, PAYMENT_PATHS, ACCOUNT_PATHS, AGENT_CLAIM_PATHS].flatMap((paths) => Object.keys(paths)),
 ];
 
 interface Dependencies {
   readonly discovery: Services['discovery'];
+  /** The contract that the reference shows. */
+  readonly document: Document;
+  readonly baseUrl: () => string;
   readonly deprecations: readonly Deprecated[];
   readonly checkouts: Pick<Services['checkouts'], 'stateOf'>;
+  /** The address of the pages, whose path the dashboard needs. */
+  readonly webUrl: () => string;
   /** Responds to `/metrics`. */
   readonly metrics: RequestHandler;
   /** The payment page of the embedded test processor; undefined with another processor. */
@@ -64,25 +75,31 @@ export function createPages(deps: Dependencies): Express {
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
+  const root = () => rootPath(deps.webUrl());
+
   app.get('/', (_request, response) => {
     response
       .set({ ...PAGE_HEADERS, Link: HOME_LINKS })
       .type('html')
-      .send(homePage());
+      .send(homePage(root(), deps.baseUrl()));
+  });
+  app.get('/favicon.ico', (_request, response) => {
+    response.set({ ...PAGE_HEADERS, 'Cache-Control': 'public, max-age=86400' });
+    response.type('svg').send(ICON);
   });
   app.get('/errors', (_request, response) => {
     response
       .set(PAGE_HEADERS)
       .type('html')
-      .send(errorIndexPage(Object.keys(catalog) as ErrorCode[]));
+      .send(errorIndexPage(Object.keys(catalog) as ErrorCode[], root()));
   });
   app.get('/errors/:slug', (request, response, next) => {
     const code = request.params.slug.toUpperCase().replaceAll('-', '_');
     if (!isErrorCode(code) || errorSlug(code) !== request.params.slug) return next();
-    response.set(PAGE_HEADERS).type('html').send(errorPage(code));
+    response.set(PAGE_HEADERS).type('html').send(errorPage(code, root()));
   });
   app.get('/deprecations', (_request, response) => {
-    response.set(PAGE_HEADERS).type('html').send(deprecationsPage(deprecations));
+    response.set(PAGE_HEADERS).type('html').send(deprecationsPage(deprecations, root()));
   });
   app.get('/checkout/:id', async (request, response, next) => {
     const state = await checkouts.stateOf(request.params.id);
@@ -90,9 +107,11 @@ export function createPages(deps: Dependencies): Express {
     response
       .set({ ...PAGE_HEADERS, 'Cache-Control': 'no-store' })
       .type('html')
-      .send(checkoutStatePage(state));
+      .send(checkoutStatePage(state, root()));
   });
   app.get('/metrics', metrics);
+  app.use(createReferencePages(deps));
+  app.use(createDashboardPages(deps.webUrl));
   app.use(createDiscoveryPages(discovery));
   if (oauth) app.use(createOAuthPages(oauth));
   if (checkoutPage) app.use(createPaymentPages(checkoutPage));
@@ -108,10 +127,23 @@ export function createPages(deps: Dependencies): Express {
   for (const [path, methods] of Object.entries(served)) {
     app.all(path, (_request, _response, next) => next(new MethodNotAllowed(methods)));
   }
-  app.all(PLAIN_PATHS, (request, _response, next) => {
+  app.all([...PLAIN_PATHS, ...DASHBOARD_PATHS], (request, _response, next) => {
     next(request.method === 'GET' || request.method === 'HEAD' ? undefined : new MethodNotAllowed(['GET']));
   });
-  app.use((_request, _response, next) => next(new ApiError('NOT_FOUND')));
+  app.use((request, response, next) => {
+    response.vary('Sec-Fetch-Mode');
+    if (!isForPeople(request)) return next(new ApiError('NOT_FOUND'));
+    response
+      .status(404)
+      .set({ ...PAGE_HEADERS, 'Cache-Control': 'no-store' })
+      .type('html')
+      .send(notFoundPage(root()));
+  });
   app.use(onError);
   return app;
+}
+
+/** Whether a browser shows the response as a page. `Accept` says less: many clients accept anything. */
+function isForPeople(request: Request): boolean {
+  return request.get('sec-fetch-mode') === 'navigate' && ['GET', 'HEAD'].includes(request.method);
 }

@@ -44,7 +44,7 @@ export function payPage(view: CheckoutView, state: FormState = {}): string {
   const amount = money(view.amountMinor, view.currency);
   return paymentPage(
     `${wrong === undefined ? '' : 'Error: '}Pay ${amount}`,
-    `<main><div class="sides">
+    `<main class="sheet"><div class="sides">
       ${summary(view)}
       <div class="card">
         <h2>Pay by card</h2>

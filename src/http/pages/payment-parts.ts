@@ -1,18 +1,14 @@
-import { hash } from 'node:crypto';
 import { catalog } from '../../foundation/errors/catalog.ts';
 import type { ApiError } from '../../foundation/errors/api-error.ts';
-import { escape } from './html.ts';
-import { PAYMENT_STYLE } from './payment-style.ts';
+import { BRAND, escape, htmlDocument } from './html.ts';
+import { PAGE_STYLE_SOURCE } from './page-style.ts';
 import type { HttpResponse } from '../transport/response.ts';
-
-/** The only style sheet that the policy of these pages allows. */
-const STYLE_HASH = `sha256-${hash('sha256', PAYMENT_STYLE, 'base64')}`;
 
 /** The address of such a page is a secret, which no cache, referrer or search engine may receive. */
 export const SECRET_PAGE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy':
-    `default-src 'none'; style-src '${STYLE_HASH}'; base-uri 'none'; ` +
+    `default-src 'none'; style-src ${PAGE_STYLE_SOURCE}; base-uri 'none'; ` +
     `form-action 'self'; frame-ancestors 'none'`,
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -84,32 +80,25 @@ export function faultOf(
 
 /** @param body HTML */
 export function paymentPage(title: string, body: string): string {
-  const banner = '<p class="test-mode" role="note"><strong>TEST MODE:</strong> no money moves</p>';
+  const banner = '<aside class="test-mode"><strong>TEST MODE:</strong> no money moves</aside>';
   return formPage(title, banner + body);
 }
 
-/** A page for a single task, in the style of the payment pages. @param body HTML */
+/** A page for a single task. @param body HTML */
 export function formPage(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="robots" content="noindex">
-  <title>${escape(title)}</title>
-  <style>${PAYMENT_STYLE}</style>
-</head>
-<body>${body}</body>
-</html>
-`;
+  return htmlDocument(title, body, '<meta name="robots" content="noindex">\n  ');
+}
+
+/** The content of such a page. @param body HTML */
+export function cardOf(body: string): string {
+  return `<main class="narrow">${BRAND}<div class="card">${body}</div></main>`;
 }
 
 /** A page with one message. @param line plain text */
 export function messagePage(kind: keyof typeof SIGNS, title: string, line: string): string {
   return formPage(
     title,
-    `<main class="narrow"><div class="card">${badge(kind)}<h1>${escape(title)}</h1>
-    <p class="soft">${escape(line)}</p></div></main>`,
+    cardOf(`${badge(kind)}<h1>${escape(title)}</h1><p class="soft">${escape(line)}</p>`),
   );
 }
 

@@ -26,6 +26,7 @@ export function createClientOf(trustedProxies: readonly string[]): (request: Inc
     return new LazyClient(
       // If a trusted proxy forwards something that is not an address, the client is the proxy itself.
       () => forwardedAddress(request, socketAddress) ?? canonicalAddress(socketAddress) ?? socketAddress,
+      request.headers['user-agent'],
     );
   };
 }
@@ -44,9 +45,11 @@ function addressOf(socket: Socket): string {
 class LazyClient implements Client {
   readonly #find: () => string;
   #address: string | undefined;
+  readonly userAgent: string | undefined;
 
-  constructor(find: () => string) {
+  constructor(find: () => string, userAgent?: string) {
     this.#find = find;
+    this.userAgent = userAgent;
   }
 
   get address(): string {

@@ -52,6 +52,9 @@ export function createEndpoints(
     responder,
     createPages: (onError) =>
       createPages({
+        document: deps.document,
+        baseUrl: deps.baseUrl,
+        webUrl,
         discovery: services.discovery,
         deprecations: contract.deprecated,
         checkouts: services.checkouts,

@@ -1,12 +1,13 @@
 import type { Logger } from '../../platform/logger.ts';
 import { RequestScope } from '../../platform/request-scope.ts';
+import type { Services } from '../../services.ts';
 import { toApiError } from '../transport/problem.ts';
 import type { RequestContext } from './request-context.ts';
 import { isPublicId } from './path-redaction.ts';
 
 /**
  * Logs refused logins, one line each, with the reason and the account. Accounts that exist are named by their ids;
- * other names are not logged.
+ * other names are not logged. Those of users of a known application are also collected for its developer.
  */
 export interface LoginLog {
   /** Logs the response to a login of the API (`x-login` of its operation), if it is an error. */
@@ -16,12 +17,21 @@ export interface LoginLog {
 }
 
 /** Creates the log of refused logins. */
-export function createLoginLog(logger: Logger): LoginLog {
+export function createLoginLog(logger: Logger, refused: Pick<Services['refusedLogins'], 'note'>): LoginLog {
+  /** Collects refusals by the login itself: not malformed requests and failures of the service. */
+  function collect(scope: RequestScope | undefined, operation: Marked, code: unknown): void {
+    if (scope?.application === undefined || operation['x-login'] !== 'user') return;
+    if (typeof code !== 'string' || !operation['x-error-codes']?.includes(code)) return;
+    refused.note({ appId: scope.application, code, userId: scope.account });
+  }
+
   return {
     responded({ requestId, exchange, scope }, status, code) {
       if (status < 400 || !exchange) return;
-      const { operationId, 'x-login': whose } = exchange.operation as Marked;
+      const operation = exchange.operation as Marked;
+      const { operationId, 'x-login': whose } = operation;
       if (whose === undefined) return;
+      collect(scope, operation, code);
       const { app_id: appId } = (exchange.body ?? {}) as { readonly app_id?: unknown };
       logger.info(
         {
@@ -43,8 +53,9 @@ export function createLoginLog(logger: Logger): LoginLog {
   };
 }
 
-/** The mark of an operation that is a login. */
+/** The marks of an operation that is a login. */
 interface Marked {
   readonly operationId?: string;
   readonly 'x-login'?: 'user' | 'developer';
+  readonly 'x-error-codes'?: readonly string[];
 }

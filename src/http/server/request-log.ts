@@ -37,8 +37,9 @@ export function createRequestLog(logger: Logger, logins: LoginLog, redactPath: P
     responded(context, { status, body }) {
       const { requestId, request, client, exchange } = context;
       const isError = status >= 400;
-      if (!logger.isLevelEnabled(isError ? 'info' : 'debug')) return;
       const code = isError ? codeOf(body) : undefined;
+      logins.responded(context, status, code);
+      if (!logger.isLevelEnabled(isError ? 'info' : 'debug')) return;
       const fields = {
         request_id: requestId,
         method: request?.method,
@@ -51,7 +52,6 @@ export function createRequestLog(logger: Logger, logins: LoginLog, redactPath: P
       };
       if (isError) logger.info(fields, 'response sent');
       else logger.debug(fields, 'response sent');
-      logins.responded(context, status, code);
     },
   };
 }

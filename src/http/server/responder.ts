@@ -1,6 +1,7 @@
 import type { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Services } from '../../services.ts';
+import { NoLongerAllowedError } from '../contract/rechecked-stream.ts';
 import { toApiError } from '../transport/problem.ts';
 import { discard, EVENT_STREAM, writeResponse, type HttpResponse } from '../transport/response.ts';
 import type { ErrorResponses } from './error-response.ts';
@@ -81,6 +82,8 @@ export function createResponder({ metrics, log, errors, logger }: Dependencies):
       const fields = { request_id: requestId, err: error };
       // A client may disconnect in the middle of a stream.
       if (isGone(error)) logger.debug(fields, 'the client disconnected before the end of the response');
+      else if (error instanceof NoLongerAllowedError)
+        logger.info(fields, 'a response was cut short because its credential was revoked');
       else logger.error(fields, 'the response could not be written');
       // The request's socket: a response queued after others has none yet.
       request.socket.destroy();

@@ -45,7 +45,7 @@ export function createHttpServer(deps: Dependencies): Server {
   const clientOf = createClientOf(deps.trustedProxies);
   const resolveRoute = createRouting(contract, addresses.mcpPath);
   const errors = createErrorResponses({ ...deps, addresses });
-  const logins = createLoginLog(deps.logger);
+  const logins = createLoginLog(deps.logger, services.refusedLogins);
   const log = createRequestLog(deps.logger, logins, createPathRedaction(routesOf(deps)));
   const responder = createResponder({ ...deps, metrics, log, errors });
   const respondTo = createEndpoints(deps, { responder, errors, logins, clientOf });

@@ -89,8 +89,8 @@ export async function findBannedClients(
   };
 }
 
-export async function insertBan(trx: Knex.Transaction, row: BanRow): Promise<void> {
-  await trx('bans').insert(row);
+export async function insertBans(trx: Knex.Transaction, rows: readonly BanRow[]): Promise<void> {
+  if (rows.length > 0) await trx('bans').insert(rows);
 }
 
 export async function findBan(db: Knex, appId: string, banId: string): Promise<BanRow | undefined> {
@@ -140,16 +140,24 @@ export async function findBansOfUsers(db: Knex, userIds: readonly string[], now:
     .select('*');
 }
 
-/** Deletes a user's bans that are in force. @returns these bans, the oldest first */
-export async function deleteBansOfUser(trx: Knex.Transaction, userId: string, now: Date): Promise<BanRow[]> {
+/** Deletes users' bans that are in force. @returns these bans, the oldest first */
+export async function deleteBansOfUsers(
+  trx: Knex.Transaction,
+  userIds: readonly string[],
+  now: Date,
+): Promise<BanRow[]> {
   const rows = await trx<BanRow>('bans')
-    .where({ kind: 'user', user_id: userId })
+    .where({ kind: 'user' })
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
     .where(inForce(now))
     .delete('*');
   return rows.sort((a, b) => (a.ban_id < b.ban_id ? -1 : 1));
 }
 
-/** Removes the reference to a user from bans of the user's machine. */
-export async function forgetUser(trx: Knex.Transaction, userId: string): Promise<void> {
-  await trx('bans').where({ kind: 'hardware', user_id: userId }).update({ user_id: null });
+/** Removes the references to users from bans of their machines. */
+export async function forgetUsers(trx: Knex.Transaction, userIds: readonly string[]): Promise<void> {
+  await trx('bans')
+    .where({ kind: 'hardware' })
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
+    .update({ user_id: null });
 }

@@ -55,10 +55,17 @@ export interface Bans {
    * merged into one with these terms.
    */
   setOfUser(trx: Knex.Transaction, appId: string, userId: string, terms: Terms): Promise<Ban>;
-  /** Removes a user's bans in force inside the caller's transaction, which locks the user. @returns these bans */
-  removeOfUser(trx: Knex.Transaction, userId: string): Promise<Ban[]>;
-  /** Detaches bans of a machine from its user, who is deleted in the caller's transaction; the bans stay in force. */
-  forgetUser(trx: Knex.Transaction, userId: string): Promise<void>;
+  /** The same for many users, in a few statements. @returns the ban of each */
+  setOfUsers(
+    trx: Knex.Transaction,
+    appId: string,
+    userIds: readonly string[],
+    terms: Terms,
+  ): Promise<ReadonlyMap<string, Ban>>;
+  /** Removes users' bans in force inside the caller's transaction, which locks the users. @returns these bans */
+  removeOfUsers(trx: Knex.Transaction, userIds: readonly string[]): Promise<Ban[]>;
+  /** Detaches bans of machines from users that the caller's transaction deletes; the bans stay in force. */
+  forgetUsers(trx: Knex.Transaction, userIds: readonly string[]): Promise<void>;
   /** The subject of a ban; undefined if it was lifted or has expired. */
   find(appId: string, banId: string): Promise<Banned | undefined>;
   /**
@@ -85,7 +92,14 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
     banned: Banned,
     { reason, expiresAt }: Terms,
   ): Promise<Ban> {
-    const row: store.BanRow = {
+    const row = toRow(appId, banned, { reason, expiresAt });
+    await store.insertBans(trx, [row]);
+    if (banned.kind !== 'user') await applications.setHasClientBans(trx, appId, true);
+    return toBan(row);
+  }
+
+  function toRow(appId: string, banned: Banned, { reason, expiresAt }: Terms): store.BanRow {
+    return {
       ban_id: newId('ban'),
       app_id: appId,
       kind: banned.kind,
@@ -96,9 +110,25 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
       expires_at: expiresAt,
       created_at: clock.now(),
     };
-    await store.insertBan(trx, row);
-    if (banned.kind !== 'user') await applications.setHasClientBans(trx, appId, true);
-    return toBan(row);
+  }
+
+  async function setOfUsers(
+    trx: Knex.Transaction,
+    appId: string,
+    userIds: readonly string[],
+    terms: Terms,
+  ): Promise<ReadonlyMap<string, Ban>> {
+    const before = await store.deleteBansOfUsers(trx, userIds, clock.now());
+    // The last one of each user, because they are in order.
+    const kept = new Map(before.map((row) => [row.user_id, row]));
+    const { reason, expiresAt } = terms;
+    const rows = userIds.map((userId) => ({
+      ...(kept.get(userId) ?? toRow(appId, { kind: 'user', userId }, terms)),
+      reason,
+      expires_at: expiresAt,
+    }));
+    await store.insertBans(trx, rows);
+    return new Map(rows.map((row) => [row.user_id!, toBan(row)]));
   }
 
   return {
@@ -135,19 +165,16 @@ export function createBans({ knex, applications, clock, newId }: Dependencies): 
     },
 
     async setOfUser(trx, appId, userId, terms) {
-      const before = await store.deleteBansOfUser(trx, userId, clock.now());
-      const kept = before.at(-1);
-      if (!kept) return add(trx, appId, { kind: 'user', userId }, terms);
-      const row = { ...kept, reason: terms.reason, expires_at: terms.expiresAt };
-      await store.insertBan(trx, row);
-      return toBan(row);
+      return (await setOfUsers(trx, appId, [userId], terms)).get(userId)!;
     },
 
-    async removeOfUser(trx, userId) {
-      return (await store.deleteBansOfUser(trx, userId, clock.now())).map(toBan);
+    setOfUsers,
+
+    async removeOfUsers(trx, userIds) {
+      return (await store.deleteBansOfUsers(trx, userIds, clock.now())).map(toBan);
     },
 
-    forgetUser: store.forgetUser,
+    forgetUsers: store.forgetUsers,
 
     async find(appId, banId) {
       const row = await store.findBan(knex, appId, banId);

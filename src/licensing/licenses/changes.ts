@@ -1,25 +1,19 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../../foundation/audit/audit.ts';
 import type { Applications } from '../../accounts/applications/applications.ts';
-import type { Bulk } from '../../foundation/bulk/bulk.ts';
+import type { Bulk, Step } from '../../foundation/bulk/bulk.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
-import type { Events, EventType } from '../../foundation/events/events.ts';
+import type { Events } from '../../foundation/events/events.ts';
 import { isStorable } from './generation.ts';
 import type { KeySafe, License } from './license.ts';
 import { deleteNext } from './license-bulk-store.ts';
+import { LICENSE_EVENTS } from './license-events.ts';
 import { isNotEarlier, statusAfter, type LicenseAction } from './license-state.ts';
 import * as store from './license-store.ts';
 
 /** Keys to delete in one transaction, whose statements delete a tenth of it each. */
 const DELETED_AT_ONCE = 10_000;
 const STATEMENT = 1_000;
-
-const EVENTS = {
-  ban: 'license.banned',
-  unban: 'license.unbanned',
-  pause: 'license.paused',
-  resume: 'license.resumed',
-} as const satisfies Record<LicenseAction, EventType>;
 
 export interface LicenseTerms {
   readonly note?: string | null | undefined;
@@ -93,7 +87,7 @@ export function createLicenseChanges(deps: Dependencies): LicenseChanges {
       status_before_ban: name === 'ban' ? license.status : null,
     });
     await events.record(trx, {
-      type: EVENTS[name],
+      type: LICENSE_EVENTS[name],
       appId,
       userId: license.redeemed_by ?? undefined,
       data: { license_id: licenseId, status, ...(name === 'ban' && { reason }) },
@@ -167,8 +161,8 @@ export function createLicenseChanges(deps: Dependencies): LicenseChanges {
       await applications.ofDeveloper(developerId, appId);
 
       /** @returns undefined if none is left */
-      const deletePart = (after: string) =>
-        knex.transaction(async (trx) => {
+      const deletePart = (step: Step, after: string) =>
+        step(async (trx) => {
           await applications.lockOfDeveloperForShare(trx, developerId, appId);
           let last: string | undefined = after;
           let deleted = 0;
@@ -184,17 +178,15 @@ export function createLicenseChanges(deps: Dependencies): LicenseChanges {
           return { deleted, last };
         });
 
-      return bulk.admit(developerId, () =>
-        bulk.enqueue(async () => {
-          let total = 0;
-          for (let last: string | undefined = ''; last !== undefined;) {
-            const part = await deletePart(last);
-            total += part.deleted;
-            last = part.last;
-          }
-          return total;
-        }),
-      );
+      return bulk.inSteps(developerId, async (step) => {
+        let total = 0;
+        for (let last: string | undefined = ''; last !== undefined;) {
+          const part = await deletePart(step, last);
+          total += part.deleted;
+          last = part.last;
+        }
+        return total;
+      });
     },
   };
 }

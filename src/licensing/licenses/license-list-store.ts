@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { containing } from '../../platform/database/time-boxed-read.ts';
 import type { LicenseRow, LicenseStatus } from './license-state.ts';
 
 /** The filter of a list of licenses; omitted members match all. */
@@ -62,7 +63,7 @@ function conditionsOf({ noteHas, keyDigest, holderIds }: Search): ((query: Knex.
   return [
     ...(noteHas === undefined
       ? []
-      : [(query: Knex.QueryBuilder) => void query.whereRaw(`note ilike ?`, [`%${escapePattern(noteHas)}%`])]),
+      : [(query: Knex.QueryBuilder) => void query.whereRaw(`note ilike ?`, [containing(noteHas)])]),
     ...(keyDigest === undefined
       ? []
       : [(query: Knex.QueryBuilder) => void query.where({ key_digest: keyDigest })]),
@@ -80,9 +81,4 @@ function page(query: Knex.QueryBuilder, { before, limit }: Range): Knex.QueryBui
 function newest(rows: readonly LicenseRow[], limit: number): LicenseRow[] {
   const once = new Map(rows.map((row) => [row.license_id, row]));
   return [...once.values()].sort((a, b) => (a.license_id < b.license_id ? 1 : -1)).slice(0, limit);
-}
-
-/** The text with the wildcards of `like` escaped. */
-function escapePattern(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -142,9 +142,20 @@ export async function markRedeemed(
     .update({ status: 'redeemed', redeemed_by: userId, redeemed_at: redeemedAt });
 }
 
-/** Removes the reference to a user from the licenses that the user redeemed. */
-export async function forgetHolder(trx: Knex.Transaction, userId: string): Promise<void> {
-  await trx('licenses').where({ redeemed_by: userId }).update({ redeemed_by: null });
+/**
+ * Removes the references to users from the licenses that they redeemed. Locks the licenses in the order of their ids,
+ * as bulk actions do, so that two transactions never wait for each other.
+ */
+export async function forgetHolders(trx: Knex.Transaction, userIds: readonly string[]): Promise<void> {
+  const rows = await trx<LicenseRow>('licenses')
+    .whereRaw('redeemed_by = any (?::text[])', [[...userIds]])
+    .orderBy('license_id')
+    .forNoKeyUpdate()
+    .select('license_id');
+  if (rows.length === 0) return;
+  await trx('licenses')
+    .whereRaw('license_id = any (?::text[])', [rows.map(({ license_id }) => license_id)])
+    .update({ redeemed_by: null });
 }
 
 /** Deletes a batch of licenses of an application. @returns how many */

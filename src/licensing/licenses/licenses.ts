@@ -8,19 +8,25 @@ import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Random } from '../../platform/random.ts';
+import { createBulkActions, type BulkActions } from './bulk-actions.ts';
 import { createLicenseChanges, type LicenseChanges } from './changes.ts';
 import { createLicenseExtension, type LicenseExtension } from './extension.ts';
 import { createGeneration, type Generation } from './generation.ts';
 import { createLicenseImport, type LicenseImport } from './import.ts';
 import { createKeySafe, sealContext } from './license.ts';
 import * as store from './license-store.ts';
+import { createLicenseCounting, type LicenseCounting } from './license-counts.ts';
+import { createLicenseSearch, type LicenseSearch } from './license-search.ts';
 import { createListing, type Listing } from './listing.ts';
 import { createRedeeming, type Redeeming } from './redemption.ts';
 import { createLicenseTransfer, type Holders, type LicenseTransfer } from './transfer.ts';
 
 export type { NewLicenses } from './generation.ts';
+export type { BulkAction, LicenseSlice } from './bulk-actions.ts';
 export type { License } from './license.ts';
+export { addLicenseNumbers, type LicenseCounts, type LicenseNumbers } from './license-counts.ts';
 export { canonicalLicenseKey } from './license-key.ts';
+export type { FoundLicense } from './license-search.ts';
 export type { LicenseFilter } from './listing.ts';
 export type { LicenseHolder, Redemption } from './redemption.ts';
 export type { ResellerLicense, ResellerLicenseFilter, ResellerLicenses } from './reseller-licenses.ts';
@@ -29,9 +35,19 @@ const CLEARED_AT_ONCE = 1000;
 
 /** Licenses of applications: operations of developers and of users. */
 export interface Licenses
-  extends Redeeming, Generation, LicenseChanges, LicenseExtension, LicenseTransfer, LicenseImport, Listing {
-  /** Removes a deleted user from redeemed keys, inside the caller's transaction; the keys stay redeemed. */
-  forgetHolder(trx: Knex.Transaction, userId: string): Promise<void>;
+  extends
+    Redeeming,
+    Generation,
+    LicenseChanges,
+    BulkActions,
+    LicenseExtension,
+    LicenseTransfer,
+    LicenseImport,
+    LicenseSearch,
+    Listing,
+    LicenseCounting {
+  /** Removes deleted users from redeemed keys, inside the caller's transaction; the keys stay redeemed. */
+  forgetHolders(trx: Knex.Transaction, userIds: readonly string[]): Promise<void>;
   /** Deletes a batch of licenses of a deleted application. @returns how many */
   clearOf(appId: string): Promise<number>;
   /** Reseals a batch of keys under the current master key. @returns how many */
@@ -55,6 +71,7 @@ interface Dependencies {
 export function createLicenses({ keys, newId, ...deps }: Dependencies): Licenses {
   const { knex, keyring } = deps;
   const parts = { ...deps, safe: createKeySafe({ keys, keyring, newId }) };
+  const listing = createListing(parts);
   return {
     ...createRedeeming(parts),
     ...createGeneration(parts),
@@ -62,8 +79,11 @@ export function createLicenses({ keys, newId, ...deps }: Dependencies): Licenses
     ...createLicenseExtension(parts),
     ...createLicenseTransfer(parts),
     ...createLicenseImport(parts),
-    ...createListing(parts),
-    forgetHolder: store.forgetHolder,
+    ...createBulkActions({ ...parts, listing }),
+    ...listing,
+    ...createLicenseSearch(parts),
+    ...createLicenseCounting(parts),
+    forgetHolders: store.forgetHolders,
     clearOf: (appId) => store.deleteLicensesOfApplication(knex, appId, CLEARED_AT_ONCE),
     reseal: store.createKeyResealer(knex, keyring, sealContext),
   };

@@ -17,7 +17,15 @@ export interface LicenseFilter extends Pick<RowFilter, 'status' | 'tier' | 'rese
   readonly q?: string | undefined;
 }
 
+/** Reads the ids of the next matching licenses, newest first. */
+export type LicenseSelector = (page: {
+  readonly before: string | undefined;
+  readonly limit: number;
+}) => Promise<string[]>;
+
 export interface Listing {
+  /** Finds the ids of matching licenses of an application; the caller has checked whose it is. */
+  selector(appId: string, filter: LicenseFilter): Promise<LicenseSelector>;
   /** Licenses that match, newest first. @throws ApiError APPLICATION_NOT_FOUND */
   list(developerId: string, appId: string, page: PageRequest, filter?: LicenseFilter): Promise<Page<License>>;
   /**
@@ -73,6 +81,14 @@ export function createListing({ knex, applications, holders, safe }: Dependencie
   }
 
   return {
+    async selector(appId, filter) {
+      const rowFilter = await toRowFilter(appId, filter);
+      return async (page) => {
+        const rows = await listLicenses(knex, appId, rowFilter, page);
+        return rows.map(({ license_id }) => license_id);
+      };
+    },
+
     async list(developerId, appId, request, filter = {}) {
       await applications.ofDeveloper(developerId, appId);
       const rowFilter = await toRowFilter(appId, filter);

@@ -10,6 +10,7 @@ import type { License, Licenses } from '../licenses/licenses.ts';
 import type { Page, PageRequest } from '../../foundation/paging/page.ts';
 import { canonicalNetwork } from '../../platform/address.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { toBanEvent } from './bulk-moderation.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Users } from '../users/users.ts';
 
@@ -105,10 +106,7 @@ export function createModeration(deps: Dependencies): Moderation {
 
   /** Records a user's ban, and ends the user's sessions. */
   async function enforce(trx: Knex.Transaction, actor: Actor, appId: string, userId: string, ban: Ban) {
-    // The reason is for the developer only: the event to the user does not contain it.
-    const data = { ban_id: ban.banId, expires_at: ban.expiresAt?.toISOString() ?? null };
-    const remark = { reason: ban.reason };
-    await events.record(trx, { type: 'user.banned', appId, userId, data, remark, actor });
+    await events.record(trx, toBanEvent(appId, userId, ban, actor));
     await sessions.endAllOf(trx, appId, userId, 'banned');
   }
 
@@ -170,7 +168,7 @@ export function createModeration(deps: Dependencies): Moderation {
       await knex.transaction(async (trx) => {
         await applications.lockOfDeveloperForShare(trx, actor.developerId, appId);
         await users.lockForUpdate(trx, appId, userId);
-        const lifted = await bans.removeOfUser(trx, userId);
+        const lifted = await bans.removeOfUsers(trx, [userId]);
         if (lifted.length === 0) throw new ApiError('BAN_NOT_FOUND', { detail: 'The user is not banned.' });
         const type = 'user.unbanned';
         await events.record(

@@ -7,6 +7,8 @@ import type { SubscriptionPeriod } from '../subscriptions/subscription-state.ts'
 /** The facts that verify-session needs, read in one statement. */
 export interface SessionFacts extends Pause {
   readonly sessionDigest: Buffer;
+  /** The digest as PostgreSQL writes bytes. */
+  readonly sessionKey: string;
   readonly appId: string;
   readonly userId: string;
   readonly username: string;
@@ -118,6 +120,9 @@ class RowFacts implements SessionFacts {
 
   get sessionDigest() {
     return bytea(this.#row[1]);
+  }
+  get sessionKey() {
+    return this.#row[1];
   }
   get appId() {
     return this.#row[2];

@@ -7,6 +7,7 @@ import type { Random } from '../../platform/random.ts';
 import { tokenDigest, type Tokens } from '../../foundation/tokens/tokens.ts';
 import type { SessionIds } from './session-ids.ts';
 import { findLive } from './session-liveness.ts';
+import type { createSessionEnds } from './session-ends.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import * as store from './session-store.ts';
 
@@ -24,12 +25,14 @@ export interface PreparedSession {
   readonly expiresAt: Date;
 }
 
-/** Details for the event of a new session. */
+/** Details of a new session. */
 export interface SessionOrigin {
   /** The tier in force. */
   readonly tier: string | null;
   /** The version of the program, as its client reports it. */
   readonly version: string | null;
+  /** The address of the client. */
+  readonly address: string;
 }
 
 /** How sessions begin and end. */
@@ -54,8 +57,6 @@ export interface SessionLifecycle {
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
    */
   logout(appId: string, handle: string, asker: { readonly signed: boolean }): Promise<void>;
-  /** Ends every session of a user inside the caller's transaction, which blocks logins. @returns how many */
-  endAllOf(trx: Knex.Transaction, appId: string, userId: string, reason: store.EndReason): Promise<number>;
 }
 
 interface Dependencies {
@@ -63,45 +64,14 @@ interface Dependencies {
   readonly lookup: SessionLookup;
   readonly ids: SessionIds;
   readonly events: Events;
+  readonly ends: Pick<ReturnType<typeof createSessionEnds>, 'endSome'>;
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
-  const { knex, lookup, ids, events, tokens, clock, random } = deps;
-
-  /** Ends sessions inside the caller's transaction, and records the events. @returns how many had not ended yet */
-  async function end(
-    trx: Knex.Transaction,
-    appId: string,
-    userId: string,
-    sessionDigests: readonly Buffer[],
-    reason: store.EndReason,
-  ): Promise<number> {
-    const ended = await store.endSessions(trx, sessionDigests, reason, clock.now());
-    await recordEnds(trx, appId, userId, ended, reason);
-    return ended.length;
-  }
-
-  function recordEnds(
-    trx: Knex.Transaction,
-    appId: string,
-    userId: string,
-    ended: readonly store.EndedSession[],
-    reason: store.EndReason,
-  ): Promise<void> {
-    return events.record(
-      trx,
-      ...ended.map((session) => ({
-        type: 'session.ended' as const,
-        appId,
-        userId,
-        sessionDigest: session.session_digest,
-        data: { reason, began_at: session.created_at.toISOString() },
-      })),
-    );
-  }
+  const { knex, lookup, ids, events, ends, tokens, clock, random } = deps;
 
   return {
     async prepare(appId, userId, form) {
@@ -119,7 +89,7 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       return { sessionId, token, createdAt, expiresAt };
     },
 
-    async begin(trx, application, userId, hwidDigest, prepared, { tier, version }) {
+    async begin(trx, application, userId, hwidDigest, prepared, { tier, version, address }) {
       const live = await store.findLiveSessions(trx, userId, prepared.createdAt);
       const replaced = live.filter((session) => session.hwid_digest.equals(hwidDigest));
       const others = live.filter((session) => !replaced.includes(session));
@@ -127,8 +97,8 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       const digestOf = (session: { readonly session_digest: Buffer }) => session.session_digest;
       const { appId } = application;
       const sessionDigest = tokenDigest(prepared.sessionId);
-      await end(trx, appId, userId, replaced.map(digestOf), 'replaced');
-      await end(trx, appId, userId, surplus.map(digestOf), 'limit');
+      await ends.endSome(trx, appId, replaced.map(digestOf), 'replaced');
+      await ends.endSome(trx, appId, surplus.map(digestOf), 'limit');
       await store.insertSession(trx, {
         session_digest: sessionDigest,
         token_digest: tokenDigest(prepared.token),
@@ -137,6 +107,8 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
         hwid_digest: hwidDigest,
         created_at: prepared.createdAt,
         expires_at: prepared.expiresAt,
+        version,
+        address,
       });
       await ids.keep(trx, sessionDigest, prepared.sessionId);
       await events.record(trx, {
@@ -149,17 +121,11 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
     },
 
     async logout(appId, handle, { signed }) {
-      const { sessionDigest, userId } = await findLive(lookup, appId, handle, signed, clock.now());
+      const { sessionDigest } = await findLive(lookup, appId, handle, signed, clock.now());
       await knex.transaction(async (trx) => {
-        const ended = await end(trx, appId, userId, [sessionDigest], 'logout');
+        const ended = await ends.endSome(trx, appId, [sessionDigest], 'logout');
         if (ended === 0) throw new ApiError('SESSION_INVALID');
       });
-    },
-
-    async endAllOf(trx, appId, userId, reason) {
-      const ended = await store.endSessionsOfUser(trx, userId, reason, clock.now());
-      await recordEnds(trx, appId, userId, ended, reason);
-      return ended.length;
     },
   };
 }

@@ -1,26 +1,14 @@
 import type { Knex } from 'knex';
-
-export type EndReason =
-  'logout' | 'replaced' | 'limit' | 'banned' | 'ended' | 'password_changed' | 'hwid_reset' | 'deleted';
+import type { EndReason, SessionRow } from './session-row.ts';
 
 /** A session that has just been ended. */
-export type EndedSession = Pick<SessionRow, 'session_digest' | 'created_at'>;
+export type EndedSession = Pick<SessionRow, 'session_digest' | 'created_at' | 'user_id'>;
 
-export interface SessionRow {
-  readonly session_digest: Buffer;
-  readonly token_digest: Buffer;
-  readonly app_id: string;
-  readonly user_id: string;
-  readonly hwid_digest: Buffer;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-  readonly end_reason: EndReason | null;
-}
+const ENDED = ['session_digest', 'created_at', 'user_id'] as const;
 
 export async function insertSession(
   trx: Knex.Transaction,
-  row: Omit<SessionRow, 'ended_at' | 'end_reason'>,
+  row: Omit<SessionRow, 'ended_at' | 'end_reason' | 'last_seen_at'>,
 ): Promise<void> {
   await trx('sessions').insert(row);
 }
@@ -30,42 +18,52 @@ export async function findLiveSessions(
   db: Knex,
   userId: string,
   now: Date,
-): Promise<Pick<SessionRow, 'session_digest' | 'hwid_digest' | 'created_at' | 'expires_at'>[]> {
+): Promise<Pick<SessionRow, 'session_digest' | 'hwid_digest'>[]> {
   return db<SessionRow>('sessions')
     .where({ user_id: userId })
     .whereNull('ended_at')
     .where('expires_at', '>', now)
     .orderBy(['created_at', 'session_digest'])
-    .select('session_digest', 'hwid_digest', 'created_at', 'expires_at');
+    .select('session_digest', 'hwid_digest');
 }
 
-/** How many live sessions each of many users has; users without any are omitted. */
-export async function countLiveSessions(
-  db: Knex,
-  userIds: readonly string[],
-  now: Date,
-): Promise<Map<string, number>> {
-  if (userIds.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: { user_id: string; live: number }[] }>(
-    `select user_id, count(*)::integer as live from sessions
-     where user_id = any (?::text[]) and ended_at is null and expires_at > ? group by user_id`,
-    [[...userIds], now],
-  );
-  return new Map(rows.map((row) => [row.user_id, row.live]));
-}
-
-/** Ends every session of a user that has neither ended nor expired. @returns these sessions */
-export async function endSessionsOfUser(
+/** Ends every session of users that has neither ended nor expired. @returns these sessions */
+export async function endSessionsOfUsers(
   trx: Knex.Transaction,
-  userId: string,
+  userIds: readonly string[],
   reason: EndReason,
   endedAt: Date,
 ): Promise<EndedSession[]> {
   return trx<SessionRow>('sessions')
-    .where({ user_id: userId })
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
     .whereNull('ended_at')
     .where('expires_at', '>', endedAt)
-    .update({ ended_at: endedAt, end_reason: reason }, ['session_digest', 'created_at']);
+    .update({ ended_at: endedAt, end_reason: reason }, [...ENDED]);
+}
+
+/** Ends the live session of an application whose digest begins like this. @returns the session if there is one */
+export async function endSessionByBeginning(
+  trx: Knex.Transaction,
+  appId: string,
+  beginning: Buffer,
+  reason: EndReason,
+  endedAt: Date,
+): Promise<EndedSession | undefined> {
+  // The length of a digest above the beginning, so that no digest with it is beyond.
+  const last = Buffer.concat([beginning, Buffer.alloc(32, 0xff)]);
+  const found = trx<SessionRow>('sessions')
+    .where('session_digest', '>=', beginning)
+    .where('session_digest', '<=', last)
+    .orderBy('session_digest')
+    .limit(1)
+    .select('session_digest');
+  const [session] = await trx<SessionRow>('sessions')
+    .where('session_digest', found)
+    .where({ app_id: appId })
+    .whereNull('ended_at')
+    .where('expires_at', '>', endedAt)
+    .update({ ended_at: endedAt, end_reason: reason }, [...ENDED]);
+  return session;
 }
 
 /** Ends sessions that have not ended yet. @returns these sessions */
@@ -79,17 +77,7 @@ export async function endSessions(
   return trx<SessionRow>('sessions')
     .whereIn('session_digest', sessionDigests as Buffer[])
     .whereNull('ended_at')
-    .update({ ended_at: endedAt, end_reason: reason }, ['session_digest', 'created_at']);
-}
-
-/** How many sessions of an application have neither ended nor expired. */
-export async function countLiveSessionsOfApplication(db: Knex, appId: string, now: Date): Promise<number> {
-  const [row] = await db('sessions')
-    .where({ app_id: appId })
-    .whereNull('ended_at')
-    .where('expires_at', '>', now)
-    .count<{ count: number }[]>();
-  return row!.count;
+    .update({ ended_at: endedAt, end_reason: reason }, [...ENDED]);
 }
 
 /** Deletes sessions that expired. @returns how many */

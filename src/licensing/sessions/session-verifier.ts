@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Bans } from '../bans/bans.ts';
+import type { LastUse } from '../../foundation/last-uses/last-uses.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Client } from '../../platform/address.ts';
@@ -78,10 +79,12 @@ interface Dependencies {
   readonly vpn: Vpn;
   readonly keys: Keys;
   readonly clock: Clock;
+  /** Notes when a session was last seen. */
+  readonly lastSeen: LastUse;
 }
 
 export function createSessionVerifier(deps: Dependencies): SessionVerifier {
-  const { knex, lookup, bans, vpn, keys, clock } = deps;
+  const { knex, lookup, bans, vpn, keys, clock, lastSeen } = deps;
 
   /** Refuses a live session that is not valid now, without checking bans. */
   function assertAllowed(facts: SessionFacts, { hwid, client }: Omit<VerificationRequest, 'signed'>): void {
@@ -160,13 +163,17 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   return {
     async verify(appId, handle, asker) {
       const now = clock.now();
-      return check(await findLive(lookup, appId, handle, asker.signed, now), asker, now);
+      const facts = await findLive(lookup, appId, handle, asker.signed, now);
+      const verification = await check(facts, asker, now);
+      lastSeen.note(facts.sessionKey);
+      return verification;
     },
 
     async identify(handle, client) {
       const now = clock.now();
       const facts = await findLive(lookup, undefined, handle, UNSIGNABLE, now);
       const verification = await check(facts, { client }, now);
+      lastSeen.note(facts.sessionKey);
       const { appId, sessionDigest, hwidDigest } = facts;
       return { ...verification, appId, sessionDigest, hwidDigest };
     },

@@ -1,44 +1,35 @@
 import type { Knex } from 'knex';
 import type { Bans } from '../bans/bans.ts';
 import type { Events } from '../../foundation/events/events.ts';
+import type { LastUses } from '../../foundation/last-uses/last-uses.ts';
 import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Random } from '../../platform/random.ts';
 import type { Tokens } from '../../foundation/tokens/tokens.ts';
 import type { Vpn } from '../../foundation/vpn/vpn.ts';
+import { createSessionList, type SessionList } from './session-list.ts';
+import { createSessionEnds, type SessionEnds } from './session-ends.ts';
 import { createSessionIds, type SessionIds } from './session-ids.ts';
 import { createSessionLifecycle, type SessionLifecycle } from './session-lifecycle.ts';
 import type { SessionLookup } from './session-lookup.ts';
+import { updateLastSeen } from './session-seen-store.ts';
 import * as store from './session-store.ts';
 import { createSessionVerifier, type SessionVerifier } from './session-verifier.ts';
 
+export type { LiveSession } from './session-list.ts';
 export type { PreparedSession, TokenForm } from './session-lifecycle.ts';
 export type { SessionIdentity, Verification } from './session-verifier.ts';
 
 /** How long an expired session is kept, so that it can be distinguished from an unknown one. */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
 const CLEARED_AT_ONCE = 1000;
-
-/** Length of the shortened digest of a machine. */
-const MACHINE_LABEL_BYTES = 4;
-
-/** A live session without its credentials. */
-export interface LiveSession {
-  readonly beganAt: Date;
-  readonly expiresAt: Date;
-  /** Distinguishes the machines of one application. */
-  readonly machine: string;
-}
+/** How often a node writes when a session was last seen. */
+const SEEN_EVERY_MS = 5 * 60_000;
 
 /** Sessions of users: how they begin, end and are verified. */
-export interface Sessions extends SessionLifecycle, SessionVerifier, Pick<SessionIds, 'idsOf' | 'reseal'> {
-  /** How many sessions of an application are live at a time. */
-  countLiveOfApplication(db: Knex, appId: string, now: Date): Promise<number>;
-  /** A user's sessions that have neither ended nor expired, the oldest first. */
-  liveOf(userId: string): Promise<LiveSession[]>;
-  /** How many live sessions each of many users has; users without any are omitted. */
-  countLive(userIds: readonly string[]): Promise<Map<string, number>>;
+export interface Sessions
+  extends SessionLifecycle, SessionEnds, SessionVerifier, SessionList, Pick<SessionIds, 'idsOf' | 'reseal'> {
   /** Deletes a batch of sessions that expired a week ago. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -49,6 +40,7 @@ interface Dependencies {
   readonly events: Events;
   readonly bans: Bans;
   readonly vpn: Vpn;
+  readonly lastUses: LastUses;
   readonly tokens: Tokens;
   readonly keys: Keys;
   readonly clock: Clock;
@@ -59,27 +51,23 @@ interface Dependencies {
 }
 
 export function createSessions(deps: Dependencies): Sessions {
-  const { knex, clock } = deps;
+  const { knex, clock, lastUses } = deps;
   const ids = createSessionIds(deps);
+  const ends = createSessionEnds(deps);
+  const lastSeen = lastUses.of('sessions', {
+    write: (seen) => updateLastSeen(knex, seen),
+    everyMs: SEEN_EVERY_MS,
+  });
 
   return {
-    ...createSessionLifecycle({ ...deps, ids }),
-    ...createSessionVerifier(deps),
+    ...createSessionLifecycle({ ...deps, ids, ends }),
+    endOne: ends.endOne,
+    endAllOf: ends.endAllOf,
+    endAllOfUsers: ends.endAllOfUsers,
+    ...createSessionVerifier({ ...deps, lastSeen }),
+    ...createSessionList(deps),
     idsOf: ids.idsOf,
     reseal: ids.reseal,
-
-    countLiveOfApplication: store.countLiveSessionsOfApplication,
-
-    async liveOf(userId) {
-      const live = await store.findLiveSessions(knex, userId, clock.now());
-      return live.map((session) => ({
-        beganAt: session.created_at,
-        expiresAt: session.expires_at,
-        machine: session.hwid_digest.toString('hex', 0, MACHINE_LABEL_BYTES),
-      }));
-    },
-
-    countLive: (userIds) => store.countLiveSessions(knex, userIds, clock.now()),
 
     clearExpired: () =>
       store.clearExpiredSessions(knex, new Date(clock.now().getTime() - REMEMBERED_MS), CLEARED_AT_ONCE),

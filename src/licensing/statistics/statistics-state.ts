@@ -1,23 +1,44 @@
-const DAY_MS = 86_400_000;
-const SESSION_MS = DAY_MS;
+import { dayOf } from '../../platform/calendar-state.ts';
+
+const HOUR_MS = 3_600_000;
+const SESSION_MS = 24 * HOUR_MS;
 
 /** The parts of an event that are counted. */
 export interface CountedEvent {
   readonly type: string;
   readonly appId: string;
+  readonly userId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
   readonly createdAt: Date;
 }
+
+export type Metric =
+  | 'users_new'
+  | 'users_deleted'
+  | 'logins'
+  | 'activations'
+  | 'live_sessions'
+  | 'refused_logins'
+  | 'active_users';
+
+/** What is counted by hour too. */
+export const HOURLY_METRICS = [
+  'users_new',
+  'logins',
+  'activations',
+  'refused_logins',
+] as const satisfies Metric[];
+export type HourlyMetric = (typeof HOURLY_METRICS)[number];
 
 /** A count of an application on a day, in total or for one tier or version. */
 export interface Counter {
   readonly app_id: string;
   /** `YYYY-MM-DD` in UTC. */
   readonly day: string;
-  readonly metric: 'users_new' | 'users_deleted' | 'logins' | 'activations' | 'live_sessions';
+  readonly metric: Metric;
   /** `more_versions` combines the versions beyond the limit. */
-  readonly dimension: 'total' | 'tier' | 'version' | 'more_versions';
-  /** The tier or the version; empty for none. */
+  readonly dimension: 'total' | 'tier' | 'version' | 'more_versions' | 'code';
+  /** The tier, the version or the error code; empty for none. */
   readonly value: string;
 }
 
@@ -25,20 +46,32 @@ export interface Count extends Counter {
   readonly count: number;
 }
 
-/** The day of a time in UTC, as `YYYY-MM-DD`. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
+/** A count of an application in the hour that begins at a time. */
+export interface HourlyCount {
+  readonly app_id: string;
+  readonly hour: Date;
+  readonly metric: HourlyMetric;
+  readonly count: number;
 }
 
-/** The day a number of days after another one. */
-export function addDays(day: string, days: number): string {
-  return dayOf(new Date(Date.parse(day) + days * DAY_MS));
+/** A user who logged in on a day. */
+export interface ActiveUser {
+  readonly app_id: string;
+  /** `YYYY-MM-DD` in UTC. */
+  readonly day: string;
+  readonly user_id: string;
 }
 
-/** Every day from the first to the last, both included. */
-export function daysBetween(from: string, to: string): string[] {
-  const length = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;
-  return Array.from({ length: Math.max(0, length) }, (_, index) => addDays(from, index));
+/** When the hour of a time began. */
+export function hourOf(moment: Date): Date {
+  return new Date(moment.getTime() - (moment.getTime() % HOUR_MS));
+}
+
+/** When each hour of some days begins, up to the current one. */
+export function hoursOf(days: readonly string[], now: Date): Date[] {
+  return days
+    .flatMap((day) => Array.from({ length: 24 }, (_, hour) => new Date(Date.parse(day) + hour * HOUR_MS)))
+    .filter((hour) => hour <= now);
 }
 
 /** The sums of events: one count for each counter that they affect. */
@@ -52,6 +85,34 @@ export function countEvents(events: readonly CountedEvent[]): Count[] {
     }
   }
   return [...counts.values()].filter(({ count }) => count !== 0);
+}
+
+/** The sums of events by hour. */
+export function countHours(events: readonly CountedEvent[]): HourlyCount[] {
+  const counts = new Map<string, HourlyCount>();
+  for (const event of events) {
+    const hour = hourOf(event.createdAt);
+    for (const { app_id, metric, dimension, count } of countsOf(event)) {
+      if (dimension !== 'total' || !isHourly(metric)) continue;
+      const key = JSON.stringify([app_id, hour, metric]);
+      counts.set(key, { app_id, hour, metric, count: (counts.get(key)?.count ?? 0) + count });
+    }
+  }
+  return [...counts.values()];
+}
+
+const isHourly = (metric: Metric): metric is HourlyMetric =>
+  (HOURLY_METRICS as readonly Metric[]).includes(metric);
+
+/** The users who logged in, each once for a day. */
+export function activeUsersOf(events: readonly CountedEvent[]): ActiveUser[] {
+  const users = new Map<string, ActiveUser>();
+  for (const { type, appId, userId, createdAt } of events) {
+    if (type !== 'session.created' || userId === null) continue;
+    const user = { app_id: appId, day: dayOf(createdAt), user_id: userId };
+    users.set(JSON.stringify(user), user);
+  }
+  return [...users.values()];
 }
 
 function countsOf({ type, appId, data, createdAt }: CountedEvent): Count[] {
@@ -84,6 +145,13 @@ function countsOf({ type, appId, data, createdAt }: CountedEvent): Count[] {
       const day = dayOf(new Date(textOf(data['began_at'])));
       return day === today ? [count('live_sessions', 'total', '', { day, by: -1 })] : [];
     }
+    case 'login.refused': {
+      const by = amountOf(data);
+      return [
+        count('refused_logins', 'total', '', { by }),
+        count('refused_logins', 'code', textOf(data['code']), { by }),
+      ];
+    }
     default:
       return [];
   }
@@ -102,7 +170,7 @@ function textOf(value: unknown): string {
 export type Series = readonly number[];
 
 export interface NamedSeries {
-  /** A tier or a version; null for none. */
+  /** A tier, a version or an error code; null for none. */
   readonly name: string | null;
   readonly counts: Series;
 }
@@ -112,7 +180,7 @@ export interface Chart {
   /** @returns zeros for days without a count */
   total(metric: Count['metric']): Series;
   /** The line of each value, those with the highest sum first. */
-  each(metric: Count['metric'], dimension: 'tier' | 'version'): NamedSeries[];
+  each(metric: Count['metric'], dimension: 'tier' | 'version' | 'code'): NamedSeries[];
   /** The versions that were combined. */
   moreVersions(): Series;
 }
@@ -143,6 +211,15 @@ export function toChart(days: readonly string[], counts: readonly Count[]): Char
 
 export function sumOf(line: Series): number {
   return line.reduce((sum, count) => sum + count, 0);
+}
+
+/** The total of a metric after a day. */
+export function sumLater(counts: readonly Count[], metric: Metric, day: string): number {
+  return sumOf(
+    counts
+      .filter((count) => count.metric === metric && count.dimension === 'total' && count.day > day)
+      .map(({ count }) => count),
+  );
 }
 
 /** The sum of lines, day by day. */

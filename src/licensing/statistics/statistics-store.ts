@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Count } from './statistics-state.ts';
+import type { Count, Metric } from './statistics-state.ts';
 
 /** Adds to counters in one statement, except for applications whose row is deleted. */
 export async function addCounts(trx: Knex.Transaction, counts: readonly Count[]): Promise<void> {
@@ -43,12 +43,48 @@ export async function findVersions(
   return rows;
 }
 
-/** Every count of an application since a day. */
-export async function readCounts(trx: Knex.Transaction, appId: string, from: string): Promise<Count[]> {
+/** Every count of an application in a range of days, and those of its users since then. */
+export async function readCounts(
+  trx: Knex.Transaction,
+  appId: string,
+  from: string,
+  to: string,
+): Promise<Count[]> {
   return trx('daily_statistics')
     .where({ app_id: appId })
     .where('day', '>=', from)
+    .whereRaw(`(day <= ? or metric in ('users_new', 'users_deleted'))`, [to])
     .select<Count[]>('app_id', trx.raw('day::text as day'), 'metric', 'dimension', 'value', 'count');
+}
+
+/**
+ * The totals of some days of some applications: each is found by its key, so that those by tier and version cost
+ * nothing.
+ */
+export async function readTotals(
+  trx: Knex.Transaction,
+  appIds: readonly string[],
+  days: readonly string[],
+  metrics: readonly Metric[],
+): Promise<Count[]> {
+  const { rows } = await trx.raw<{ rows: Count[] }>(
+    `select a.app_id, d.day::text as day, m.metric, 'total' as dimension, '' as value, s.count
+     from unnest(?::text[]) a (app_id), unnest(?::date[]) d (day), unnest(?::text[]) m (metric),
+       lateral (select count from daily_statistics s where s.app_id = a.app_id and s.day = d.day
+         and s.metric = m.metric and s.dimension = 'total' and s.value = '' limit 1) s`,
+    [[...appIds], [...days], [...metrics]],
+  );
+  return rows;
+}
+
+/** Whether a login to one of some applications was ever counted. */
+export async function hasLogin(trx: Knex.Transaction, appIds: readonly string[]): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { found: boolean }[] }>(
+    `select exists (select from unnest(?::text[]) a (app_id), lateral (
+       select from daily_statistics s where s.app_id = a.app_id and s.metric = 'logins' limit 1) s) as found`,
+    [[...appIds]],
+  );
+  return rows[0]!.found;
 }
 
 /** Deletes a batch of counts of an application. @returns how many */

@@ -15,6 +15,24 @@ export async function grantFirst(
   application: Pause & { readonly tiers: readonly string[] },
   now: Date,
 ): Promise<void> {
+  await insertTimelines(trx, toTimelines(grants, application, now));
+}
+
+/** When the first subscriptions of users will end, on the subscription clock. */
+export function endsOfFirst(
+  grants: ReadonlyMap<string, FirstGrant>,
+  application: Pause & { readonly tiers: readonly string[] },
+  now: Date,
+): Map<string, Date> {
+  const timelines = toTimelines(grants, application, now);
+  return new Map([...timelines].flatMap(([userId, [period]]) => (period ? [[userId, period.ends_at]] : [])));
+}
+
+function toTimelines(
+  grants: ReadonlyMap<string, FirstGrant>,
+  application: Pause & { readonly tiers: readonly string[] },
+  now: Date,
+): Map<string, SubscriptionPeriod[]> {
   const clock = subscriptionClock(application, now);
   const behind = now.getTime() - clock.getTime();
   const timelines = new Map<string, SubscriptionPeriod[]>();
@@ -28,5 +46,5 @@ export async function grantFirst(
       if (ends_at > clock) timelines.set(userId, [{ tier, starts_at: clock, ends_at }]);
     }
   }
-  await insertTimelines(trx, timelines);
+  return timelines;
 }

@@ -4,7 +4,7 @@ import { addGrant, inForce, moveGrant, type Grant, type SubscriptionPeriod } fro
 import { findTimeline, findTimelines, replaceTimeline, replaceTimelines } from './subscription-store.ts';
 
 export { extendSubscriptions, type Extended, type Extension } from './extensions.ts';
-export { grantFirst, type FirstGrant } from './first-grants.ts';
+export { endsOfFirst, grantFirst, type FirstGrant } from './first-grants.ts';
 export { findTimelines as timelinesOf } from './subscription-store.ts';
 
 /** The state of a user's subscription: the tier in force, or that there was one. Times are wall time. */
@@ -89,6 +89,8 @@ export function standing(
 /** The state of a user's subscription with the whole timeline. Times are wall time. */
 export interface Subscription {
   readonly standing: Standing;
+  /** When the last period ends or ended; null if there never was one. */
+  readonly endsAt: Date | null;
   /** In chronological order. */
   readonly periods: readonly { readonly tier: string; readonly startsAt: Date; readonly expiresAt: Date }[];
 }
@@ -112,7 +114,8 @@ export async function subscriptionsOf(
           startsAt: wall(starts_at),
           expiresAt: wall(ends_at),
         }));
-      return [userId, { standing: standing(timeline, application, now), periods }] as const;
+      const endsAt = periods.at(-1)?.expiresAt ?? null;
+      return [userId, { standing: standing(timeline, application, now), endsAt, periods }] as const;
     }),
   );
 }

@@ -129,7 +129,11 @@ export function createLogins(deps: Dependencies): Logins {
     const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
     const tier = standing.status === 'active' ? standing.tier : null;
     if (application.requireSubscription && tier === null) throw new ApiError('SUBSCRIPTION_EXPIRED');
-    await sessions.begin(trx, application, user.user_id, hwidDigest, session, { tier, version });
+    await sessions.begin(trx, application, user.user_id, hwidDigest, session, {
+      tier,
+      version,
+      address: client.address,
+    });
   }
 
   async function lockOpenForShare(trx: Knex.Transaction, appId: string): Promise<Application> {

@@ -10,20 +10,8 @@ export interface ImportedRow {
   readonly email: string | null;
   readonly role: string;
   readonly password_hash: string | null;
-}
-
-/** Locks the given users of the application until the transaction ends. @returns their ids, in order */
-export async function lockUsersOfApplicationForUpdate(
-  trx: Knex.Transaction,
-  appId: string,
-  userIds: readonly string[],
-): Promise<string[]> {
-  const { rows } = await trx.raw<{ rows: { user_id: string }[] }>(
-    `select user_id from users where user_id = any (?::text[]) and app_id = ?
-     order by user_id for no key update`,
-    [[...userIds], appId],
-  );
-  return rows.map(({ user_id }) => user_id);
+  /** Without one, the user gets no subscription. */
+  readonly subscription_ends_at?: Date | undefined;
 }
 
 /** Locks the next users of the application with a running subscription. @returns their ids, in order */
@@ -51,9 +39,10 @@ export async function insertImported(
   createdAt: Date,
 ): Promise<Set<string>> {
   const inserted = await trx.raw<{ rows: { username_key: string }[] }>(
-    `insert into users (app_id, created_at, user_id, username, username_key, username_look, email, role, password_hash)
+    `insert into users (app_id, created_at, user_id, username, username_key, username_look, email, role, password_hash,
+       subscription_ends_at)
      select ?, ?::timestamptz, r.*
-     from unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]) as r
+     from unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::timestamptz[]) as r
      on conflict do nothing
      returning username_key`,
     [
@@ -66,6 +55,7 @@ export async function insertImported(
       rows.map((row) => row.email) as string[],
       rows.map((row) => row.role),
       rows.map((row) => row.password_hash) as string[],
+      rows.map((row) => row.subscription_ends_at?.toISOString() ?? 'infinity'),
     ],
   );
   return new Set(inserted.rows.map(({ username_key }) => username_key));

@@ -8,7 +8,7 @@ import { isVisibleName, NAME_FAULT } from '../../foundation/names/names.ts';
 import { importFault } from '../../foundation/passwords/passwords.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
-import { grantFirst } from '../subscriptions/subscriptions.ts';
+import { endsOfFirst, grantFirst } from '../subscriptions/subscriptions.ts';
 import {
   LineFaults,
   readCsv,
@@ -158,11 +158,14 @@ export function createUserImports(deps: Dependencies): UserImports {
   ): Promise<void> {
     const now = clock.now();
     const taken = new LineFaults();
+    // It may be paused before it is locked: the trigger of the column then corrects these ends.
+    const before = await applications.ofDeveloper(actor.developerId, appId);
     for (const chunk of chunksOf(users)) {
+      const ends = endsOfFirst(grantsOf(chunk), before, now);
       const inserted = await store.insertImported(
         trx,
         appId,
-        chunk.map(({ row }) => row),
+        chunk.map(({ row }) => ({ ...row, subscription_ends_at: ends.get(row.user_id) })),
         now,
       );
       for (const { line, row } of chunk) {
@@ -178,8 +181,7 @@ export function createUserImports(deps: Dependencies): UserImports {
       });
     }
     for (const chunk of chunksOf(users)) {
-      const grants = chunk.flatMap(({ row, grant }) => (grant ? [[row.user_id, grant] as const] : []));
-      await grantFirst(trx, new Map(grants), application, now);
+      await grantFirst(trx, grantsOf(chunk), application, now);
     }
     const data = {
       amount: users.length,
@@ -238,6 +240,11 @@ function banFault(banned = 'false'): string | undefined {
 function hashFault(hash: string): string | undefined {
   const fault = importFault(hash);
   return fault && `password_hash ${fault}`;
+}
+
+/** The first subscriptions of imported users. */
+function grantsOf(users: readonly Imported[]): Map<string, ImportedGrant> {
+  return new Map(users.flatMap(({ row, grant }) => (grant ? [[row.user_id, grant] as const] : [])));
 }
 
 function* chunksOf<Item>(items: readonly Item[]): Generator<Item[]> {

@@ -11,8 +11,10 @@ import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { extendSubscriptions, type Extended } from '../subscriptions/subscriptions.ts';
+import { createUserDeletion, type UserDeletion } from './user-deletion.ts';
 import * as bulkStore from './user-bulk-store.ts';
 import * as store from './user-store.ts';
+import type { UserDirectory } from './user-directory.ts';
 import { userNotFound } from './user-not-found.ts';
 import { newUsername } from './username.ts';
 
@@ -75,6 +77,8 @@ export interface UserManagement {
   setPassword(actor: Actor, appId: string, userId: string, password: string): Promise<void>;
   /** Ends a user's sessions. @returns how many @throws ApiError APPLICATION_NOT_FOUND, USER_NOT_FOUND */
   endSessions(actor: Actor, appId: string, userId: string): Promise<number>;
+  /** Ends one session of any user. @throws ApiError APPLICATION_NOT_FOUND, SESSION_NOT_FOUND */
+  endSession(actor: Actor, appId: string, sessionRef: string): Promise<void>;
   /**
    * Adds time to one user's subscription, like a license key.
    * @param grant null days mean a lifetime
@@ -93,6 +97,7 @@ export interface UserManagement {
    *   not have, or if more than 100,000 users match
    */
   extendMany(actor: Actor, appId: string, wish: ExtensionRequest): Promise<ExtensionCounts>;
+  deleteMany: UserDeletion['deleteMany'];
 }
 
 interface Dependencies {
@@ -105,12 +110,14 @@ interface Dependencies {
   readonly passwords: Passwords;
   readonly bans: Bans;
   readonly bulk: Bulk;
+  readonly userDirectory: Pick<UserDirectory, 'selector' | 'stillMatching'>;
   readonly clock: Clock;
   readonly newId: NewId;
 }
 
 export function createUserManagement(deps: Dependencies): UserManagement {
-  const { knex, applications, licenses, events, audit, sessions, passwords, bans, bulk, clock, newId } = deps;
+  const { knex, applications, events, audit, sessions, passwords, bulk, clock, newId } = deps;
+  const deletion = createUserDeletion(deps);
 
   /** Runs work on a user who is locked against other changes and logins until it is done. */
   function withUser<Result>(
@@ -137,11 +144,9 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     if (userIds) {
       const sorted = [...new Set(userIds)].sort();
       for (let start = 0; start < sorted.length; start += SLICE) {
-        yield await bulkStore.lockUsersOfApplicationForUpdate(
-          trx,
-          application.appId,
-          sorted.slice(start, start + SLICE),
-        );
+        const part = sorted.slice(start, start + SLICE);
+        const users = await store.lockUsersOfApplicationForUpdate(trx, application.appId, part);
+        yield users.map(({ user_id }) => user_id);
       }
       return;
     }
@@ -195,14 +200,7 @@ export function createUserManagement(deps: Dependencies): UserManagement {
     },
 
     async delete(actor, appId, userId) {
-      await withUser(actor, appId, userId, async (trx, { username }) => {
-        await sessions.endAllOf(trx, appId, userId, 'deleted');
-        await licenses.forgetHolder(trx, userId);
-        await bans.forgetUser(trx, userId);
-        await store.deleteUser(trx, userId);
-        await events.record(trx, { type: 'user.deleted', appId, userId, data: { username }, actor });
-        await applications.returnUserSeat(trx, appId);
-      });
+      await withUser(actor, appId, userId, (trx, user) => deletion.deleteLocked(trx, actor, appId, [user]));
     },
 
     async setPassword(actor, appId, userId, password) {
@@ -226,6 +224,12 @@ export function createUserManagement(deps: Dependencies): UserManagement {
           data: { ended },
         });
         return ended;
+      }),
+
+    endSession: (actor, appId, sessionRef) =>
+      knex.transaction(async (trx) => {
+        await applications.lockOfDeveloperForShare(trx, actor.developerId, appId);
+        await sessions.endOne(trx, actor, appId, sessionRef);
       }),
 
     extend: (actor, appId, userId, { tier, durationDays }) =>
@@ -280,6 +284,8 @@ export function createUserManagement(deps: Dependencies): UserManagement {
       };
       return bulk.admit(actor.developerId, () => bulk.transaction(actor.developerId, work));
     },
+
+    deleteMany: deletion.deleteMany,
   };
 }
 

@@ -76,6 +76,23 @@ export async function lockUsersForUpdate(
   );
 }
 
+/**
+ * Locks the users of an application among some ids until the transaction ends.
+ * @returns them, in the order of their ids
+ */
+export async function lockUsersOfApplicationForUpdate(
+  trx: Knex.Transaction,
+  appId: string,
+  userIds: readonly string[],
+): Promise<Pick<UserRow, 'user_id' | 'username'>[]> {
+  return trx<UserRow>('users')
+    .where({ app_id: appId })
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
+    .orderBy('user_id')
+    .forNoKeyUpdate()
+    .select('user_id', 'username');
+}
+
 /** Users of any application, in any order. */
 export async function findUsersById(
   db: Knex,
@@ -137,9 +154,11 @@ export async function updateUser(
   await trx('users').where({ user_id: userId }).update(changes);
 }
 
-/** Deletes a user with sessions, subscription and bans. */
-export async function deleteUser(trx: Knex.Transaction, userId: string): Promise<void> {
-  await trx('users').where({ user_id: userId }).delete();
+/** Deletes users with their sessions, subscriptions and bans. */
+export async function deleteUsers(trx: Knex.Transaction, userIds: readonly string[]): Promise<void> {
+  await trx('users')
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
+    .delete();
 }
 
 /** Replaces a hash by one with newer parameters, unless the password was changed in the meantime. */

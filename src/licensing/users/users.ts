@@ -16,10 +16,12 @@ import * as store from './user-store.ts';
 import { userNotFound } from './user-not-found.ts';
 import { newUsername, usernameKey } from './username.ts';
 
-export type { ExportFormat, UserDirectory, UserFilter, UserRecord } from './user-directory.ts';
+export type { ExportFormat, UserDirectory, UserFilter, UserQuery, UserRecord } from './user-directory.ts';
+export { refusalsOf } from './user-not-found.ts';
 export type { HwidReset, HwidResets } from './hwid-resets.ts';
 export type { ImportFormat, UserImports } from './user-imports.ts';
 export type { UserManagement } from './user-management.ts';
+export type { FoundUser, UserSearch } from './user-search.ts';
 
 /** Each deletion includes the user's sessions. */
 const CLEARED_AT_ONCE = 100;
@@ -83,6 +85,15 @@ export interface Users {
     userIds: readonly string[],
     options?: { readonly nowait?: boolean },
   ): Promise<void>;
+  /**
+   * Locks the users of an application among some ids until the caller's transaction ends.
+   * @returns their ids
+   */
+  lockOfApplicationForUpdate(
+    trx: Knex.Transaction,
+    appId: string,
+    userIds: readonly string[],
+  ): Promise<readonly string[]>;
   /** Users of any application, in any order; unknown ids are omitted. */
   named(
     db: Knex,
@@ -200,6 +211,11 @@ export function createUsers(deps: Dependencies): Users {
     },
 
     lockAllForUpdate: store.lockUsersForUpdate,
+
+    async lockOfApplicationForUpdate(trx, appId, ids) {
+      const users = await store.lockUsersOfApplicationForUpdate(trx, appId, ids);
+      return users.map(({ user_id }) => user_id);
+    },
 
     async named(db, userIds) {
       const rows = await store.findUsersById(db, userIds);

@@ -4,7 +4,8 @@ import { toMessage, type EventMessage, type PublishedEvent } from '../../foundat
 export interface ControlMessage {
   readonly type: 'session.expired' | 'session.refused' | 'stream.reset';
   readonly timestamp: string;
-  readonly app_id: string;
+  /** Null for a stream of all applications. */
+  readonly app_id: string | null;
   readonly user_id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -10,6 +10,8 @@ import type { Logger } from '../../platform/logger.ts';
 import type { MqttServer } from '../../platform/mqtt/index.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { SessionIdentity, Sessions } from '../../licensing/sessions/sessions.ts';
+import { createAccountListeners } from './account-listeners.ts';
+import { createAccountStreams, type AccountStreamFilter } from './account-streams.ts';
 import { createConnectionSlots } from './connection-slots.ts';
 import { createEventFanOut } from './event-fan-out.ts';
 import { EventStream, type StartPosition } from './event-stream.ts';
@@ -49,6 +51,11 @@ export interface Realtime {
    */
   streamOfApplication(actor: Actor, appId: string, request: StreamRequest): Promise<Readable>;
   /**
+   * The events of all applications of a developer, as server-sent events.
+   * @throws ApiError TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE
+   */
+  streamOfAccount(actor: Actor, request: StreamRequest & AccountStreamFilter): Promise<Readable>;
+  /**
    * The events that a session may see, as server-sent events, until the session ends.
    * @throws ApiError TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE; those of verify if the session has ended in between
    */
@@ -66,10 +73,13 @@ export interface Realtime {
 }
 
 interface Dependencies {
-  readonly applications: Pick<Applications, 'ofDeveloper'>;
+  readonly applications: Pick<Applications, 'ofDeveloper' | 'idsWithDeleted' | 'ownerOf'>;
   readonly sessions: Pick<Sessions, 'identify' | 'recheck' | 'recheckAll'>;
   readonly bans: Pick<Bans, 'find'>;
-  readonly events: Pick<Events, 'ofApplication' | 'ofSession' | 'anchorOf' | 'positionOf'>;
+  readonly events: Pick<
+    Events,
+    'ofApplication' | 'ofApplications' | 'ofSession' | 'anchorOf' | 'positionOf' | 'positionOfAny'
+  >;
   readonly relay: Pick<Relay, 'follow' | 'position'>;
   readonly mqtt: MqttServer;
   /** How many clients may be connected at a time. */
@@ -91,6 +101,16 @@ export function createRealtime(deps: Dependencies): Realtime {
   const slots = createConnectionSlots(capacity);
   const rechecks = createSessionRechecks({ listeners, bans, sessions, refuse, logger });
   const admission = createMqttAdmission({ sessions, listeners, slots });
+  const accountListeners = createAccountListeners({ ownerOf: applications.ownerOf, logger });
+  const accountStreams = createAccountStreams({
+    ...deps,
+    slots,
+    listeners: accountListeners,
+    resetMessage: (lastEventId) => {
+      const all = { appId: null, userId: null };
+      return messageTo(all, 'stream.reset', { last_event_id: lastEventId });
+    },
+  });
   const streams = new Map<EventStream, OpenStream>();
   let mqttClients = 0;
 
@@ -99,7 +119,7 @@ export function createRealtime(deps: Dependencies): Realtime {
   }
 
   function messageTo(
-    { appId, userId }: Pick<SessionIdentity, 'appId'> & { readonly userId: string | null },
+    { appId, userId }: { readonly appId: string | null; readonly userId: string | null },
     type: ControlMessage['type'],
     data: ControlMessage['data'],
   ): ControlMessage {
@@ -208,6 +228,11 @@ export function createRealtime(deps: Dependencies): Realtime {
       }
     },
 
+    async streamOfAccount(actor, { lastEventId, isStillAllowed, ...filter }) {
+      const { stream, close } = await accountStreams.open(actor, filter, lastEventId);
+      return register(stream, close, isStillAllowed);
+    },
+
     async streamOfSession(session, client, lastEventId) {
       const release = slots.acquireSessionStream(session.sessionDigest);
       let close = release;
@@ -257,7 +282,7 @@ export function createRealtime(deps: Dependencies): Realtime {
 
     start() {
       const fanOut = createEventFanOut({ listeners, rechecks, logger });
-      const unfollow = relay.follow(fanOut.deliver);
+      const unfollowing = [relay.follow(fanOut.deliver), relay.follow(accountListeners.deliver)];
       const rechecking = rechecks.start();
       const intervals = [
         setInterval(handleExpiries, EXPIRY_INTERVAL_MS),
@@ -266,7 +291,7 @@ export function createRealtime(deps: Dependencies): Realtime {
       return {
         async stop() {
           slots.close();
-          unfollow();
+          for (const unfollow of unfollowing) unfollow();
           for (const interval of intervals) clearInterval(interval);
           const ended = forEachInChunks([...listeners.all(), ...streams.keys()], (each) => each.finish());
           await Promise.all([ended.then(() => mqtt.close()), rechecking.stop()]);

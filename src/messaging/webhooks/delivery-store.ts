@@ -108,8 +108,8 @@ export async function listDueDeliveries(
 }
 
 /**
- * Enabled endpoints with deliveries that are due, ordered by id. The query steps from endpoint to endpoint, so that its
- * cost does not depend on how many deliveries each has.
+ * Endpoints that may receive requests, with deliveries that are due, ordered by id. The query steps from endpoint to
+ * endpoint, so that its cost does not depend on how many deliveries each has.
  * @param after the ids that follow this one
  */
 export async function listDueEndpoints(
@@ -128,13 +128,23 @@ export async function listDueEndpoints(
        from endpoint where endpoint.webhook_id is not null
      )
      select w.webhook_id, w.slow from endpoint join webhooks w using (webhook_id)
-     where w.enabled and w.deleted_at is null and exists (
+     where w.enabled and w.deleted_at is null and w.suspended_at is null and exists (
        select from webhook_deliveries d
        where d.webhook_id = w.webhook_id and d.state = 'pending' and d.next_attempt_at <= ?)
      order by w.webhook_id limit ?`,
     [after, now, limit],
   );
   return rows;
+}
+
+/** Counts the deliveries that are due or will be tried again, up to a limit. */
+export async function countPending(db: Knex, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: { count: number }[] }>(
+    `select count(*)::int as count
+     from (select from webhook_deliveries where state = 'pending' limit ?) as pending`,
+    [limit],
+  );
+  return rows[0]!.count;
 }
 
 /** An attempt as it is stored. */

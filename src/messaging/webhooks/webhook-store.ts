@@ -20,6 +20,8 @@ export interface WebhookRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly deleted_at: Date | null;
+  /** Set while the developer of the application is suspended. */
+  readonly suspended_at: Date | null;
 }
 
 export async function insertWebhook(trx: Knex.Transaction, row: WebhookRow): Promise<void> {
@@ -51,6 +53,7 @@ export async function findEnabledWebhook(db: Knex, webhookId: string): Promise<W
   return db<WebhookRow>('webhooks')
     .where({ webhook_id: webhookId, enabled: true })
     .whereNull('deleted_at')
+    .whereNull('suspended_at')
     .first();
 }
 
@@ -77,6 +80,7 @@ export async function listEnabledWebhooks(
     .whereIn('app_id', appIds as string[])
     .where('enabled', true)
     .whereNull('deleted_at')
+    .whereNull('suspended_at')
     .select('webhook_id', 'app_id', 'types', 'slow');
 }
 
@@ -86,6 +90,17 @@ export async function updateWebhook(
   changes: Partial<WebhookRow>,
 ): Promise<void> {
   await db('webhooks').where({ webhook_id: webhookId }).update(changes);
+}
+
+/** Suspends the endpoints of some applications, or ends that with null. */
+export async function updateSuspensions(
+  trx: Knex.Transaction,
+  appIds: readonly string[],
+  suspendedAt: Date | null,
+): Promise<void> {
+  await trx('webhooks')
+    .whereRaw('app_id = any (?::text[])', [[...appIds]])
+    .update({ suspended_at: suspendedAt });
 }
 
 /** Changes an endpoint only if it is enabled. @returns whether it was */

@@ -1,9 +1,11 @@
 import type { Knex } from 'knex';
 import type { Applications } from '../../accounts/applications/applications.ts';
+import type { Developers } from '../../accounts/developers/developers.ts';
 import type { Actor, Audit } from '../../foundation/audit/audit.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
 import { type Change, type Events, type EventType } from '../../foundation/events/events.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
+import { COUNTED_AT_MOST } from '../../platform/database/bounded-count.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
 import type { Jobs } from '../../platform/jobs/index.ts';
@@ -13,6 +15,7 @@ import type { OutboundHttp } from '../../platform/outbound-http/index.ts';
 import type { Random } from '../../platform/random.ts';
 import { createClearing, type Clearing } from './clearing.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { countPending } from './delivery-store.ts';
 import { startDeliveryWorker } from './delivery-worker.ts';
 import { newSecret, secretContext } from './signing.ts';
 import { toWebhook, type Webhook, type WebhookChanges, type WebhookSettings } from './webhook.ts';
@@ -54,6 +57,15 @@ export interface Webhooks extends Deliveries, Clearing {
     webhookId: string,
     overlapSeconds: number | undefined,
   ): Promise<{ readonly secret: string; readonly previousSecretExpiresAt: Date }>;
+  /**
+   * Sends nothing more to the endpoints of some applications, because their developer is suspended, inside the
+   * caller's transaction. Events of the meantime get no delivery.
+   */
+  suspendOf(trx: Knex.Transaction, appIds: readonly string[]): Promise<void>;
+  /** Ends that, inside the caller's transaction: waiting deliveries continue. */
+  reinstateOf(trx: Knex.Transaction, appIds: readonly string[]): Promise<void>;
+  /** How many deliveries are due or will be tried again: at most 10,000 are counted. */
+  countWaiting(): Promise<number>;
   /** Starts to send deliveries. @returns stops it within 6 s */
   start(): Promise<{ stop(): Promise<void> }>;
 }
@@ -64,6 +76,7 @@ interface Dependencies {
     Applications,
     'ofDeveloper' | 'lockOfDeveloperForShare' | 'lockOfDeveloperForUpdate'
   >;
+  readonly developers: Pick<Developers, 'lockSuspensionForShare'>;
   readonly events: Events;
   readonly audit: Audit;
   readonly jobs: Jobs;
@@ -76,7 +89,7 @@ interface Dependencies {
 }
 
 export function createWebhooks(deps: Dependencies): Webhooks {
-  const { knex, applications, events, outbound, keyring, clock, random, newId } = deps;
+  const { knex, applications, developers, events, outbound, keyring, clock, random, newId } = deps;
 
   async function find(db: Knex, appId: string, webhookId: string): Promise<store.WebhookRow> {
     const row = await store.findWebhook(db, appId, webhookId);
@@ -122,13 +135,17 @@ export function createWebhooks(deps: Dependencies): Webhooks {
     ...createDeliveries({ ...deps, find }),
     ...createClearing(deps),
 
+    countWaiting: () => countPending(knex, COUNTED_AT_MOST),
+    suspendOf: (trx, appIds) => store.updateSuspensions(trx, appIds, clock.now()),
+    reinstateOf: (trx, appIds) => store.updateSuspensions(trx, appIds, null),
+
     async create(actor, appId, { url, types, description }) {
       await applications.ofDeveloper(actor.developerId, appId);
       assertUsable({ url, types });
       const webhookId = newId('whk');
       const secret = newSecret(random);
       const now = clock.now();
-      const row: store.WebhookRow = {
+      const row: Omit<store.WebhookRow, 'suspended_at'> = {
         webhook_id: webhookId,
         app_id: appId,
         url,
@@ -147,18 +164,22 @@ export function createWebhooks(deps: Dependencies): Webhooks {
         updated_at: now,
         deleted_at: null,
       };
-      await knex.transaction(async (trx) => {
+      const created = await knex.transaction(async (trx) => {
         await applications.lockOfDeveloperForUpdate(trx, actor.developerId, appId);
         if ((await store.countWebhooks(trx, appId)) >= ENDPOINTS_PER_APPLICATION) {
           throw new ApiError('QUOTA_EXCEEDED', {
             detail: `An application has at most ${ENDPOINTS_PER_APPLICATION} webhook endpoints.`,
           });
         }
-        await store.insertWebhook(trx, row);
+        // A suspension that began after the request was authenticated counts for this endpoint too.
+        const suspended_at = await developers.lockSuspensionForShare(trx, actor.developerId);
+        const inserted = { ...row, suspended_at };
+        await store.insertWebhook(trx, inserted);
         const data = { webhook_id: webhookId, types };
         await events.record(trx, { type: 'webhook.created', appId, data, actor, target: webhookId });
+        return inserted;
       });
-      return { webhook: toWebhook(row), secret };
+      return { webhook: toWebhook(created), secret };
     },
 
     async list(developerId, appId, request) {

@@ -69,6 +69,16 @@ describe('a search', () => {
     ['actor_id of the developer', () => `actor_id=${developer.developerId}`, [1, 2, 3, 4]],
     ['action', () => 'action=application.created', [2, 3]],
     ['a part of an action', () => 'action=application', []],
+    ['kind of actor', () => 'actor_kind=api_token', [0]],
+    ['another kind of actor', () => 'actor_kind=service', []],
+    ['prefix of an action', () => 'action_prefix=application.', [0, 2, 3]],
+    ['a shorter prefix', () => 'action_prefix=ap', [0, 1, 2, 3]],
+    ['a longer prefix', () => 'action_prefix=application.c', [2, 3]],
+    ['another prefix', () => 'action_prefix=zebra', []],
+    ['prefix and kind', () => 'action_prefix=ap&actor_kind=developer', [1, 2, 3]],
+    ['prefix and time', () => `action_prefix=ap&since=${middle}`, [0, 1, 2]],
+    ['prefix and application', () => `action_prefix=ap&app_id=${first!.app_id}`, [0, 3]],
+    ['prefix and target', () => `action_prefix=application.&target=${bot.token_id}`, []],
     ['target', () => `target=${bot.token_id}`, [1]],
     ['address', () => 'address=127.0.0.1', [0, 1, 2, 3, 4]],
     ['address as mapped IPv6', () => 'address=::FFFF:127.0.0.1', [0, 1, 2, 3, 4]],
@@ -98,6 +108,7 @@ describe('a search', () => {
     for (const [filter, wanted] of [
       ['', all],
       [`&actor_id=${developer.developerId}`, all.slice(1)],
+      ['&action_prefix=a', all.slice(0, 4)],
     ] as const) {
       const seen: Entry[] = [];
       let cursor = '';
@@ -215,6 +226,9 @@ describe('a page of a long log', () => {
     ['minutes in between', { since: after(9_000), until: after(9_005) }, 5],
     ['a frequent action in the future', { action: 'user.updated', since: after(ENTRIES) }, 0],
     ['a frequent actor long ago', { actorId: 'tok_usual', until: after(5) }, 5],
+    ['a rare kind of actor', { actorKind: 'service' }, 0],
+    ['a frequent kind of actor', { actorKind: 'api_token' }, 21],
+    ['a frequent kind of actor and a rare action', { actorKind: 'api_token', action: 'user.banned' }, 1],
   ])('of %s is read off an index', async (_what, filter, found) => {
     const database = await connectTo(service.databaseUrl);
     const { sql, bindings } = listEntries(knex, developerId, filter, { before: undefined, limit: 21 })
@@ -233,7 +247,68 @@ describe('a page of a long log', () => {
   });
 });
 
+describe('actions with a prefix in a long log', () => {
+  const developerId = 'dev_of_many_actions';
+  const knex = createKnex({ client: 'pg' });
+  const explained = async (filter: AuditFilter) => {
+    const database = await connectTo(service.databaseUrl);
+    const query = listEntries(knex, developerId, filter, { before: undefined, limit: 21 });
+    const { sql, bindings } = query.toSQL().toNative();
+    const { rows } = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `explain (analyze, format json) ${sql}`,
+      [...bindings],
+    );
+    return rows[0]!['QUERY PLAN'][0].Plan;
+  };
+  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+  beforeAll(async () => {
+    const database = new pg.Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    await database.query(
+      `insert into audit_log
+       select 'aud_' || lpad(n::text, 26, '0'), $1, null, 'developer', $1, '203.0.113.1',
+         (array['license.created', 'license.deleted', 'user.banned', 'user.updated'])[1 + n % 4], null, '{}', now()
+       from generate_series(1, 20000) n`,
+      [developerId],
+    );
+    // The oldest are those of the service.
+    await database.query(
+      `insert into audit_log
+       select 'aud_' || lpad('0' || n::text, 26, '-'), $1, null, 'service', 'service', '',
+         (array['license.created', 'user.banned'])[1 + n % 2], null, '{}', now()
+       from generate_series(1, 200) n`,
+      [developerId],
+    );
+    await database.query('analyze audit_log');
+    await database.end();
+  });
+
+  test.each([
+    [{ actionPrefix: 'license.' }, 21, 42],
+    [{ actionPrefix: 'user' }, 21, 42],
+    [{ actionPrefix: 'license.c' }, 21, 21],
+    [{ actionPrefix: 'absent.' }, 0, 0],
+    [{ actionPrefix: 'license.', actorKind: 'service' }, 21, 21],
+    [{ actionPrefix: 'user.', actorKind: 'service' }, 21, 21],
+    [{ actionPrefix: 'user.', actorKind: 'agent' }, 0, 0],
+    [{ actionPrefix: '', actorKind: 'service' }, 21, 42],
+    [{ actionPrefix: 'user.', actorKind: 'developer' }, 21, 42],
+  ] as const)('%j is read off an index', async (filter, found, read) => {
+    const plan = await explained(filter);
+    expect(plan['Actual Rows']).toBe(found);
+    const nodes = nodesOf(plan);
+    expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
+    const entries = nodes.filter((node) => node['Node Type'] === 'Index Scan');
+    const rows = entries.map((node) => node['Actual Rows'] * node['Actual Loops']);
+    expect(Math.max(0, ...rows)).toBeLessThanOrEqual(read);
+    // The end of the list of actions is a row without one.
+    for (const node of nodes) expect(node['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(1);
+  });
+});
+
 interface Plan {
+  readonly 'Actual Loops': number;
   readonly 'Node Type': string;
   readonly 'Actual Rows': number;
   readonly 'Rows Removed by Filter'?: number;

@@ -27,6 +27,7 @@ test('creates a token of the reseller, which no table contains', async () => {
     name: 'Shop',
     scopes: ['read', 'write'],
     expires_at: null,
+    last_used_at: null,
     created_at: clock.now().toISOString(),
     token: expect.stringMatching(/^lkr_[\w-]{43}$/),
   });

@@ -50,6 +50,8 @@ test('of an application without events: 30 days of zeros', async () => {
       logins: { total: zeros, by_tier: [], by_version: [], other_versions: zeros },
       activations: { total: zeros, by_tier: [] },
       live_sessions: zeros,
+      active_users: zeros,
+      refused_logins: { total: zeros, by_code: [] },
     },
   });
 });
@@ -107,6 +109,8 @@ test('counts users, logins by tier and version, activations and live sessions of
     },
     // Ada's and Bob's; the license's and Ada's; those two and Bob's.
     live_sessions: [2, 2, 3],
+    active_users: [2, 2, 1],
+    refused_logins: { total: [0, 0, 0], by_code: [] },
   });
 });
 
@@ -208,16 +212,121 @@ test('events of a deleted application are not counted', async () => {
 
 test('the counts of a deleted application are cleared', async () => {
   const app = await newApp(api);
-  await newUser(api, app);
+  expect((await api.login(app.with(await newUser(api, app)))).status).toBe(200);
   await statistics(app);
   const database = await connectTo(service.databaseUrl);
   const rows = async () =>
-    (await database.query('select 1 from daily_statistics where app_id = $1', [app.app_id])).rowCount;
-  expect(await rows()).toBeGreaterThan(0);
+    (
+      await database.query(
+        `select 'days' from daily_statistics where app_id = $1
+         union select 'hours' from hourly_statistics where app_id = $1
+         union select 'users' from active_users where app_id = $1`,
+        [app.app_id],
+      )
+    ).rowCount;
+  expect(await rows()).toBe(3);
   await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, app);
   expectError(await get(app), 404, 'APPLICATION_NOT_FOUND');
   while ((await services.statistics.clearOf(app.app_id)) > 0);
   expect(await rows()).toBe(0);
+});
+
+test('refused logins by code, and users once a day however often they log in', async () => {
+  const developer = await newDeveloper(api);
+  let app = await newApp(api, developer);
+  const [ada, bob] = [await newUser(api, app), await newUser(api, app)];
+  for (const user of [ada, ada, bob, ada]) expect((await api.login(app.with(user))).status).toBe(200);
+  const wrong = { ...ada, password: 'a wrong password' };
+  for (let n = 0; n < 3; n += 1) expect((await api.login(app.with(wrong))).status).toBe(401);
+  await services.refusedLogins.flush();
+  await statistics(app);
+  app = await later(app, developer, DAY);
+  await api.login(app.with(ada));
+  await api.login(app.with({ ...bob, hwid: newHwid() }));
+  await api.login(app.with({ ...wrong, username: 'a stranger' }));
+  await services.refusedLogins.flush();
+  const { series } = await statistics(app, `?from=${daysAgo(1)}`);
+  expect(series.active_users).toEqual([2, 1]);
+  expect(series.refused_logins).toEqual({
+    total: [3, 2],
+    by_code: [
+      { code: 'INVALID_CREDENTIALS', counts: [3, 1] },
+      { code: 'HWID_MISMATCH', counts: [0, 1] },
+    ],
+  });
+});
+
+describe('by hour', () => {
+  /** The hour of a time, as the contract shows it. */
+  const hourAgo = (hours: number) =>
+    `${new Date(clock.now().getTime() - hours * 3_600_000).toISOString().slice(0, 13)}:00:00.000Z`;
+
+  test('every hour of yesterday and today up to now', async () => {
+    const developer = await newDeveloper(api);
+    let app = await newApp(api, developer);
+    const ada = await newUser(api, app);
+    const [key] = await app.keys(1);
+    await api.login(app.with(ada));
+    await api.activate(app.with({ username: ada.username, license_key: key! }));
+    await statistics(app);
+    app = await later(app, developer, 2 * 3_600_000);
+    await newUser(api, app);
+    await api.login(app.with(ada));
+    await api.login(app.with(ada));
+    await api.login(app.with({ ...ada, password: 'a wrong password' }));
+    await services.refusedLogins.flush();
+    const { hourly, days, series } = await statistics(app, '?hourly=true');
+    const { hours, series: byHour } = hourly!;
+    expect(days).toEqual([daysAgo(1), today()]);
+    expect(hours).toHaveLength(24 + clock.now().getUTCHours() + 1);
+    expect(hours[0]).toBe(`${daysAgo(1)}T00:00:00.000Z`);
+    expect(hours.at(-1)).toBe(hourAgo(0));
+    const last = (line: readonly number[]) => line.slice(-3);
+    expect(hours.slice(-3)).toEqual([hourAgo(2), hourAgo(1), hourAgo(0)]);
+    expect(last(byHour.logins)).toEqual([1, 0, 2]);
+    expect(last(byHour.new_users)).toEqual([1, 0, 1]);
+    expect(last(byHour.activations)).toEqual([1, 0, 0]);
+    expect(last(byHour.refused_logins)).toEqual([0, 0, 1]);
+    const sum = (line: readonly number[]) => line.reduce((total, count) => total + count, 0);
+    for (const line of Object.values(byHour)) expect(line).toHaveLength(hours.length);
+    expect([sum(byHour.logins), sum(byHour.new_users)]).toEqual([sum(series.logins.total), 2]);
+    expect((await statistics(app, '?hourly=false')).hourly).toBeUndefined();
+  });
+
+  test('at most 7 of the last 31 days', async () => {
+    const app = await newApp(api);
+    const all = await statistics(app, `?hourly=true&from=${daysAgo(30)}&to=${daysAgo(24)}`);
+    expect(all.hourly!.hours).toHaveLength(7 * 24);
+    expect(all.days).toHaveLength(7);
+    expectFaults(await get(app, `?hourly=true&from=${daysAgo(7)}`), 'query/from');
+    expectFaults(await get(app, `?hourly=true&from=${daysAgo(31)}&to=${daysAgo(31)}`), 'query/from');
+    expectFaults(await get(app, `?hourly=true&to=${daysAgo(30)}`), 'query/to');
+  });
+
+  test('is kept for 31 days, and active users for 4', async () => {
+    const developer = await newDeveloper(api);
+    let app = await newApp(api, developer);
+    const ada = await newUser(api, app);
+    await api.login(app.with(ada));
+    await statistics(app);
+    const database = await connectTo(service.databaseUrl);
+    const rows = async () => {
+      while ((await services.statistics.clearExpired()) > 0);
+      const count = async (table: string) =>
+        (await database.query(`select from ${table} where app_id = $1`, [app.app_id])).rowCount;
+      return [await count('hourly_statistics'), await count('active_users')];
+    };
+    expect(await rows()).toEqual([2, 1]);
+    clock.advance(3 * DAY);
+    expect(await rows()).toEqual([2, 1]);
+    clock.advance(DAY);
+    expect(await rows()).toEqual([2, 0]);
+    clock.advance(26 * DAY);
+    expect(await rows()).toEqual([2, 0]);
+    app = await later(app, developer, DAY);
+    expect(await rows()).toEqual([0, 0]);
+    expect((await statistics(app, `?from=${daysAgo(31)}`)).series.active_users![0]).toBe(1);
+  });
 });
 
 describe('ranges', () => {
@@ -257,6 +366,10 @@ describe('ranges', () => {
     ['?to=', 'query/to'],
     ['?to=2026-11-01&to=2026-11-02', 'query/to'],
     ['?days=3', 'query/days'],
+    ['?hourly=minute', 'query/hourly'],
+    ['?hourly=', 'query/hourly'],
+    ['?hourly=true&from=2026-11-01&to=2026-10-31', 'query/from'],
+    ['?hourly=true&from=2999-01-01', 'query/from'],
   ])('%s is refused', async (query, ...pointers) => {
     expectFaults(await get(app, query), ...pointers);
   });

@@ -24,6 +24,7 @@ test('creates a token that has its scopes until its end', async () => {
     status: 'success',
     token_id: expect.stringMatching(/^tok_[0-9a-z]{26}$/),
     ...wanted,
+    last_used_at: null,
     created_at: clock.now().toISOString(),
     token: expect.stringMatching(/^lkd_[\w-]{43}$/),
   });

@@ -28,7 +28,7 @@ test('creates a user whose first login binds their machine', async () => {
     password_state: 'set',
     hwid_bound: false,
     hwid_reset_at: null,
-    subscription: { subscription_status: 'none', tier: null, expires_at: null, periods: [] },
+    subscription: { subscription_status: 'none', tier: null, expires_at: null, ends_at: null, periods: [] },
     live_sessions: 0,
     ban: null,
     created_at: service.clock.now().toISOString(),

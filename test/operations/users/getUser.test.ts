@@ -68,6 +68,7 @@ test('ends of subscriptions move while the application is paused; one that has e
     subscription_status: 'expired',
     tier: null,
     expires_at: null,
+    ends_at: user.subscription.periods.at(-1)!.expires_at,
     periods: [
       {
         tier: 'Pro',

@@ -23,6 +23,9 @@ const onError: ErrorRequestHandler = (error, request, response, _next) => {
 
 async function serve(checkoutPage: typeof processor.page | undefined): Promise<string> {
   const app = createPages({
+    document: {},
+    baseUrl: () => '',
+    webUrl: () => 'http://localhost',
     discovery: { paths: [], read: async () => ({ mediaType: 'text/plain', text: '' }) },
     deprecations: [],
     checkouts: { stateOf: async () => undefined },

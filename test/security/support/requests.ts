@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { bodyFor, prepare } from '../../contract/examples.ts';
 import type { ContractOperation } from '../../contract/operations.ts';
-import { locate, newOwner, queryOf, tokenFor, type Owner } from '../../contract/parameters.ts';
+import { locate, newOwner, pageHeaders, queryOf, tokenFor, type Owner } from '../../contract/parameters.ts';
 import { sign } from '../../concurrency/signed.ts';
 import { licensesOf } from '../../operations/support/licenses.ts';
 import type { ApiResponse } from '../../support/api.ts';
@@ -85,6 +85,7 @@ export async function requestOf(
       ? { ...(example as object), ...named }
       : example;
   const token = await tokenFor(caller, operation);
+  const ofPages = await pageHeaders(caller, operation);
   return {
     owner: caller,
     path,
@@ -99,6 +100,7 @@ export async function requestOf(
       return api.call(operation.method, sent.path + sent.query, text, {
         token: sent.token,
         headers: {
+          ...ofPages,
           ...(operation.requestBody && { 'content-type': operation.requestBody.mediaType }),
           ...(operation.signature &&
             typeof text === 'string' &&

@@ -5,11 +5,12 @@ import type { ApiResponse } from '../../support/api.ts';
 import type { TestService } from '../../support/service.ts';
 
 /**
- * Statements of the service's background work: heartbeats of nodes, published events, deliveries, jobs, and the test
- * processor. Statements that add an event are not among them: they belong to requests.
+ * Statements of the service's background work: heartbeats of nodes, published events, deliveries, jobs, the test
+ * processor, refused logins that were collected, and the preparation of a connection in place of one that was idle or
+ * old. Statements that add an event are not among them: they belong to requests.
  */
 const OWN =
-  /"?nodes"?|pgboss|webhook_|security_event_deliveries|"?signing_keys|"?test_|relay_positions|"?position"? >|pg_stat|relpages/;
+  /"?nodes"?|pgboss|webhook_|security_event_deliveries|"?signing_keys|"?test_|relay_positions|"?position"? >|pg_stat|relpages|pg_backend_pid/;
 
 /** The response to a request, its statements and the number of passwords that it hashed. */
 export interface Work {
@@ -40,6 +41,7 @@ export function watchWork(
     const requested = calls.map(([statement], index) => ({
       client: contexts[index] as unknown as RecordedRequest['client'],
       text: typeof statement === 'string' ? statement : (statement as { text: string }).text,
+      isCollected: (statement as { values?: unknown[] }).values?.includes('login.refused') ?? false,
     }));
     return {
       // Services of other files may still run in this process.
@@ -77,6 +79,8 @@ export async function expectSameWork(
 interface RecordedRequest {
   readonly client: pg.Client & { readonly database: string };
   readonly text: string;
+  /** Writes refused logins, which are collected for five seconds. */
+  readonly isCollected: boolean;
 }
 
 /**
@@ -88,7 +92,8 @@ function ofRequests(requested: readonly RecordedRequest[], before: number, datab
   const kept = new Set<RecordedRequest>();
   const open = new Map<pg.Client, RecordedRequest[]>();
   const keep = (some: readonly RecordedRequest[]) => {
-    if (!some.some(({ text }) => OWN.test(text))) for (const each of some) kept.add(each);
+    if (!some.some(({ text, isCollected }) => isCollected || OWN.test(text)))
+      for (const each of some) kept.add(each);
   };
   requested.forEach((each, index) => {
     if (each.client.database !== database) return;

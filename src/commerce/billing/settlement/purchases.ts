@@ -86,8 +86,9 @@ export function createPurchases({ payments, clock, newId }: Dependencies): Purch
       });
     },
 
-    recordInvoice: (trx, checkout, known) =>
-      upsertInvoice(trx, {
+    recordInvoice(trx, checkout, known) {
+      const now = clock.now();
+      return upsertInvoice(trx, {
         invoice_id: newId('inv'),
         developer_id: checkout.developer_id,
         checkout_id: checkout.checkout_id,
@@ -103,8 +104,10 @@ export function createPurchases({ payments, clock, newId }: Dependencies): Purch
         ever_granted: false,
         period_start: null,
         period_end: null,
-        created_at: clock.now(),
+        created_at: now,
+        paid_at: known.state === 'paid' ? now : null,
         ...known,
-      }),
+      });
+    },
   };
 }

@@ -1,0 +1,58 @@
+import type { Schemas } from '../api/client.ts';
+
+export type EventType = Exclude<Schemas['WebhookEventType'], '*'>;
+
+/** In groups of one noun. A type that the contract does not have, or one that is missing here, does not compile. */
+const KNOWN: { readonly [Type in EventType]: true } = {
+  'application.created': true,
+  'application.updated': true,
+  'application.paused': true,
+  'application.resumed': true,
+  'application.disabled': true,
+  'application.enabled': true,
+  'application.deleted': true,
+  'application.secret_rotated': true,
+  'application.secret_overlap_ended': true,
+  'user.created': true,
+  'user.imported': true,
+  'user.updated': true,
+  'user.deleted': true,
+  'user.banned': true,
+  'user.unbanned': true,
+  'user.hwid_bound': true,
+  'user.hwid_reset': true,
+  'user.password_changed': true,
+  'user.subscription_extended': true,
+  'user.subscription_reduced': true,
+  'user.variable_set': true,
+  'user.variable_deleted': true,
+  'login.refused': true,
+  'session.created': true,
+  'session.ended': true,
+  'license.created': true,
+  'license.imported': true,
+  'license.updated': true,
+  'license.redeemed': true,
+  'license.banned': true,
+  'license.unbanned': true,
+  'license.paused': true,
+  'license.resumed': true,
+  'license.extended': true,
+  'license.transferred': true,
+  'license.deleted': true,
+  'ban.created': true,
+  'ban.lifted': true,
+  'variable.set': true,
+  'variable.deleted': true,
+  'file.uploaded': true,
+  'file.updated': true,
+  'file.deleted': true,
+  'webhook.created': true,
+  'webhook.updated': true,
+  'webhook.deleted': true,
+  'webhook.secret_rotated': true,
+  'webhook.disabled': true,
+};
+
+/** Every type of event. */
+export const EVENT_TYPES = Object.keys(KNOWN) as readonly EventType[];

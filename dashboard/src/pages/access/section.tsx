@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react';
+import { Stack } from '../../shell/page.tsx';
+import styles from './access.module.css';
+
+interface Props {
+  /** What has this kind of access. */
+  readonly description: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A tab of the page: what it is about, what can be done, and the list. */
+export function Section({ description, actions, children }: Props) {
+  return (
+    <Stack>
+      <div className={styles.top}>
+        <p>{description}</p>
+        {actions && <div className={styles.actions}>{actions}</div>}
+      </div>
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,87 @@
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { Button, IconButton } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { classes } from '../lib/classes.ts';
+import styles from './app-shell.module.css';
+import { BottomBar } from './bottom-bar.tsx';
+import { Breadcrumbs } from './breadcrumbs.tsx';
+import { CommandPalette } from './command-palette.tsx';
+import { CurlDialog } from './curl-dialog.tsx';
+import { useFrame } from './frame.ts';
+import { OtherConsole } from './other-console.tsx';
+import { Sidebar } from './sidebar.tsx';
+
+type Open = 'none' | 'navigation' | 'palette' | 'curl';
+
+const isMac = navigator.platform.startsWith('Mac');
+
+/** The frame of every page: navigation, the bar at the top, and the page itself. */
+export function AppShell() {
+  const [open, setOpen] = useState<Open>('none');
+  const close = () => setOpen('none');
+  const { pathname } = useLocation();
+  useEffect(close, [pathname]);
+  usePaletteKey(() => setOpen('palette'));
+  const { kind, hasBottomBar, opens } = useFrame();
+
+  return (
+    <div className={classes(styles.shell, hasBottomBar && styles.thumb)}>
+      <a className={styles.skip} href="#main">
+        Skip to content
+      </a>
+      <aside className={styles.side} aria-label="Sidebar">
+        <Sidebar />
+      </aside>
+      <div className={styles.page}>
+        <header className={styles.top}>
+          <IconButton
+            className={styles.menu}
+            label="Open the navigation"
+            icon="menu"
+            onClick={() => setOpen('navigation')}
+          />
+          <Breadcrumbs />
+          <div className={styles.actions}>
+            <Button
+              className={styles.find}
+              icon="search"
+              aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'}
+              onClick={() => setOpen('palette')}
+            >
+              <span className={styles.words}>Go to</span>
+              <span className="visually-hidden"> {opens}</span>
+              <kbd className={styles.key} aria-hidden="true">
+                {isMac ? '⌘K' : 'Ctrl K'}
+              </kbd>
+            </Button>
+            <IconButton label="Show as curl" icon="code" onClick={() => setOpen('curl')} />
+          </div>
+        </header>
+        <main id="main" className={styles.main} tabIndex={-1}>
+          <OtherConsole own={kind} />
+          <Outlet />
+        </main>
+      </div>
+      {hasBottomBar && <BottomBar />}
+      <Dialog kind="navigation" open={open === 'navigation'} onClose={close} title="Navigation">
+        <Sidebar />
+      </Dialog>
+      <CommandPalette open={open === 'palette'} onClose={close} />
+      <CurlDialog open={open === 'curl'} onClose={close} />
+    </div>
+  );
+}
+
+function usePaletteKey(onPress: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      // Not over a dialog, which may show a secret for the only time.
+      if (!document.querySelector('[role$="dialog"]')) onPress();
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  });
+}

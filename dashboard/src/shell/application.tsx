@@ -1,0 +1,22 @@
+import { useQuery } from '@tanstack/react-query';
+import { createRoute, Outlet } from '@tanstack/react-router';
+import { ErrorState } from '../components/error-state.tsx';
+import { developerRoute } from './developer.ts';
+import { applicationQuery } from './queries.ts';
+
+/** The route of all pages of an application. */
+export const applicationRoute = createRoute({
+  getParentRoute: () => developerRoute,
+  path: '/apps/$appId',
+  component: ApplicationPages,
+});
+
+function ApplicationPages() {
+  const { appId } = applicationRoute.useParams();
+  const application = useQuery(applicationQuery(appId));
+  if (application.isLoadingError) {
+    return <ErrorState error={application.error} onRetry={() => void application.refetch()} />;
+  }
+  // A new application is a new page, so that no draft or selection moves over.
+  return <Outlet key={appId} />;
+}

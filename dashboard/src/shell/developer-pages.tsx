@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query';
+import { ApplicationNavigation } from './application-navigation.tsx';
+import { ConsolePages } from './console-pages.tsx';
+import { useDeveloperCommands } from './developer-commands.ts';
+import type { Frame } from './frame.ts';
+import { ACCOUNT_PAGES } from './navigation.ts';
+import { developerQuery } from './queries.ts';
+
+function useAccount() {
+  const { data } = useQuery(developerQuery);
+  return { name: data?.email, note: data && `${data.plan.name} plan` };
+}
+
+const frame: Frame = {
+  kind: 'developer',
+  pages: ACCOUNT_PAGES,
+  pagesLabel: 'Account',
+  Navigation: ApplicationNavigation,
+  useAccount,
+  useCommands: useDeveloperCommands,
+  opens: 'a page, an application, a license or a user',
+  tokenName: 'an API token of your account',
+};
+
+/** The dashboard of developers. */
+export const DeveloperPages = () => <ConsolePages frame={frame} />;

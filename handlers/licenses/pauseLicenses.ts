@@ -1,0 +1,7 @@
+import type { Handler } from '../handler.ts';
+import { toResult, toSelection } from './selection.ts';
+
+export const pauseLicenses: Handler<'pauseLicenses'> = async ({ path, body, actor }, { licenses }) => {
+  const outcome = await licenses.changeMany(actor, path.app_id, 'pause', toSelection(body));
+  return { status: 200, body: toResult(outcome, body) };
+};

@@ -1,0 +1,33 @@
+import { lines, type HeaderValue, type SampleRequest } from './request.ts';
+
+/** A command of a POSIX shell. */
+export function toCurl({ operationId, method, url, headers, body, isSigned }: SampleRequest): string {
+  const command = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(url)}`,
+    ...headers.map(([name, value]) => `-H ${headerOf(name, value)}`),
+    ...(body === undefined ? [] : [`--data-binary ${isSigned ? '"$BODY"' : quote(body)}`]),
+  ].join(' \\\n  ');
+  return isSigned ? lines(signing(operationId, body ?? ''), command) : command;
+}
+
+function signing(operationId: string, body: string): string {
+  return lines(
+    `BODY=${quote(body)}`,
+    'TIMESTAMP=$(date +%s000)',
+    'DIGEST=$(printf %s "$BODY" | openssl dgst -sha256 -r | cut -d\' \' -f1)',
+    `SIGNATURE=$(printf 'latchkey-request-v2\\n%s\\n%s\\n%s' ${operationId} "$TIMESTAMP" "$DIGEST" |`,
+    '  openssl dgst -sha256 -hmac "$APP_SECRET" -r | cut -d\' \' -f1)',
+    '',
+  );
+}
+
+const VARIABLES = { token: 'Bearer $TOKEN', timestamp: '$TIMESTAMP', signature: '$SIGNATURE' };
+
+function headerOf(name: string, value: HeaderValue): string {
+  return value.kind === 'text' ? quote(`${name}: ${value.text}`) : `"${name}: ${VARIABLES[value.kind]}"`;
+}
+
+/** A text as one word. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

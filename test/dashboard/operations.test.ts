@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-bearer-token'?: string;
+  readonly 'x-same-origin'?: boolean;
+}
+
+const { paths } = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+
+const CONSOLE_TOKENS = ['developer', 'reseller', 'administrator'];
+
+/** The operations of developers, resellers and the administrator, such as `GET /api/v2/dev/apps`. */
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods)
+    .filter(([, operation]) => CONSOLE_TOKENS.includes(operation['x-bearer-token'] ?? ''))
+    .map(([method, { operationId }]) => ({ operationId, route: `${method.toUpperCase()} ${path}` })),
+);
+
+const FOLDER = 'generated/dashboard/assets';
+/** What is loaded from the first page on. Sources that no page uses are not in it. */
+const built = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.js'))
+  .map((name) => readFileSync(`${FOLDER}/${name}`, 'utf8'))
+  .join('\n');
+
+/** Operations that no page needs, and why. */
+const WITHOUT_PAGE: Readonly<Record<string, string>> = {
+  createLicensesAsCsv: 'the page saves the keys that it shows as CSV',
+  deleteUnusedLicenses: 'deleteLicenses does it for the list of unused keys, with a preview and progress',
+  streamEvents: 'streamAccountEvents brings the events of all applications in one stream',
+  logoutDeveloper: 'it ends the session of a token; the page ends its own browser session',
+};
+
+test('every operation of the consoles is reached by a page, or is listed with a reason', () => {
+  const isUsed = (route: string) => ['"', "'", '`'].some((quote) => built.includes(route + quote));
+  const missing = operations.filter(({ route }) => !isUsed(route)).map(({ operationId }) => operationId);
+  expect(operations.length).toBeGreaterThan(150);
+  expect(missing.toSorted()).toEqual(Object.keys(WITHOUT_PAGE).toSorted());
+});
