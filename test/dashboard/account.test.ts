@@ -238,7 +238,7 @@ test('the audit log: filters in the address, an entry with its target, and expor
   await on.open('/audit-log');
   await on.page.getByLabel('Start of an action').fill('application.');
   await on.says('2 entries');
-  expect(on.page.url()).toContain('application.');
+  await expect.poll(() => on.page.url()).toContain('application.');
   const [download] = await Promise.all([
     on.page.waitForEvent('download'),
     (async () => {
@@ -280,7 +280,7 @@ describe('the plan', () => {
     await on.page.locator('form button[type=submit]').first().click();
     await on.page.getByRole('link', { name: 'Continue to' }).click();
     await on.says('The payment was confirmed');
-    expect(new URL(on.page.url()).searchParams.get('checkout')).toMatch(/^chk_/);
+    await expect.poll(() => new URL(on.page.url()).searchParams.get('checkout')).toMatch(/^chk_/);
     await on.page.getByRole('heading', { name: `${pro.name} plan` }).waitFor();
     expect((await subscription()).plan_id).toBe(pro.plan_id);
 

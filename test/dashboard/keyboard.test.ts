@@ -123,7 +123,7 @@ test('the first stop of the keyboard skips the navigation', async () => {
   await page.reload();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.keyboard.press('Tab');
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
 });
 
 test('a session that has ended elsewhere opens the sign-in over the page and keeps the draft', async () => {
@@ -146,7 +146,7 @@ test('the address of a link cannot lead to another site after the sign-in', asyn
   await page.goto(`${service.baseUrl}/dashboard/sign-in?return=//example.com/`);
   await signIn(page, developer);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  expect(new URL(page.url()).origin).toBe(service.baseUrl);
+  await expect.poll(() => new URL(page.url()).origin).toBe(service.baseUrl);
   expect(faults).toEqual([]);
 });
 

@@ -21,12 +21,12 @@ test('a reseller signs in on a phone, buys keys, and returns one', async () => {
   await page.goto(`${service.baseUrl}/dashboard/reseller/keys?status=unused`);
   await signInWithToken(page, reseller.token);
   await page.getByRole('heading', { name: 'No key matches' }).waitFor();
-  expect(page.url()).toMatch(/\/dashboard\/reseller\/keys\?status=unused$/);
+  await expect.poll(() => page.url()).toMatch(/\/dashboard\/reseller\/keys\?status=unused$/);
 
   await page.getByRole('navigation', { name: 'Pages at the bottom' }).getByText('Buy keys').click();
   await page.getByLabel('Number of keys').fill('5');
   await page.getByText('You are $5.00 short').waitFor();
-  expect(await page.getByRole('button', { name: 'Buy 5 keys' }).isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Buy 5 keys', disabled: true }).waitFor();
   await page.getByRole('button', { name: 'One less' }).click();
   await page.getByRole('button', { name: 'Buy 4 keys for $40.00' }).click();
   await page.getByText('4 keys bought for $40.00').waitFor();

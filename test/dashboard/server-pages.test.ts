@@ -9,6 +9,7 @@ import { newDeveloper } from '../support/fixtures.ts';
 import { beginAuthorization, discover, newClient } from '../support/oauth.ts';
 import { startTestService } from '../support/service.ts';
 import { openPage, startBrowser, type Watched } from './support/browser.ts';
+import { gone } from './support/gone.ts';
 
 const service = await startTestService();
 const { api, baseUrl } = service;
@@ -86,7 +87,7 @@ test('the form of the reference sends a request, and markup stays text', { timeo
   await page.getByText(code).first().waitFor();
   await page.evaluate(`document.body.insertAdjacentHTML('beforeend', '<img id="hostile" src="x">')`);
   await page.getByText('<img id="hostile" src="x">').waitFor();
-  expect(await page.locator('#hostile').count()).toBe(0);
+  await gone(page.locator('#hostile'));
   expect(faults.filter((fault) => !/status of 4\d\d/.test(fault))).toEqual([]);
 });
 
@@ -138,16 +139,18 @@ describe.each(LOOKS)('in $look', { timeout: 60_000 }, ({ look, colorScheme, view
     // Browsers report the status of a page that is not there, and of a form that is refused.
     const reported = faults.filter((fault) => !/^console: .* status of (404|422) /.test(fault));
     expect([...reported, ...found]).toEqual([]);
-    expect(
-      await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
-    ).toBe(true);
+    await expect
+      .poll(() =>
+        page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+      )
+      .toBe(true);
   }
 
   test.each(Object.entries(ADDRESSES))('%s', async (name, address) => {
     const { page } = watched;
     await page.goto(new URL(await address(), baseUrl).href);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await page.locator('script').count()).toBe(0);
+    await gone(page.locator('script'));
     await check(name);
   });
 

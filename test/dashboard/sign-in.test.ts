@@ -51,7 +51,7 @@ describe('in a browser', async () => {
     const { page, faults } = await openConsole(browser, service, 'reseller', { token });
     await page.goto(`${baseUrl}/dashboard/admin/plans`);
     await page.getByText('This browser is signed in as a reseller').waitFor();
-    expect(page.url()).toBe(`${baseUrl}/dashboard/reseller`);
+    await expect.poll(() => page.url()).toBe(`${baseUrl}/dashboard/reseller`);
     await page.getByRole('link', { name: 'Sign in as the administrator' }).click();
     await page.getByText('Signing in here replaces that session in all tabs.').waitFor();
     // The token of a reseller leads to the reseller's console from every sign-in.
