@@ -1,7 +1,7 @@
+import { sum } from './sum.ts';
+
 /** The days that a reader can choose. */
 export const PERIODS = ['7', '30', '90', '366'] as const;
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** A number of the period, and how it differs from the period before. */
 interface Compared {

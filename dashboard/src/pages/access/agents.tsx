@@ -16,7 +16,7 @@ import { CreateAgentDialog } from './create-agent-dialog.tsx';
 import { type Agent, revokeAllAgents, useAccessChanged, useAgents } from './queries.ts';
 import { RevokeAgentDialog } from './revoke-agent-dialog.tsx';
 import { accessRoute } from './route.ts';
-import { Section } from './section.tsx';
+import { Section } from '../../shell/section.tsx';
 
 const columns = (
   open: (agentId: string) => void,

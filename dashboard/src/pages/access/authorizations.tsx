@@ -8,7 +8,7 @@ import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { type Authorization, revokeAuthorization, useAccessChanged, useAuthorizations } from './queries.ts';
 import { Scopes } from './scopes.tsx';
-import { Section } from './section.tsx';
+import { Section } from '../../shell/section.tsx';
 
 const columns = (revoke: (authorization: Authorization) => void): readonly Column<Authorization>[] => [
   { id: 'client', header: 'Program', cell: ({ client_name }) => <Name>{client_name}</Name> },

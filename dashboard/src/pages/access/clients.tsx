@@ -13,7 +13,7 @@ import { GRANT_TYPES } from './grant-types.ts';
 import { type OAuthClient, useClients } from './queries.ts';
 import { accessRoute } from './route.ts';
 import { Scopes } from './scopes.tsx';
-import { Section } from './section.tsx';
+import { Section } from '../../shell/section.tsx';
 
 const columns = (open: (clientId: string) => void): readonly Column<OAuthClient>[] => [
   {

@@ -11,7 +11,7 @@ import { useChangeSearch } from '../../lib/change-search.ts';
 import { CreateReceiverDialog } from './create-receiver-dialog.tsx';
 import { deleteReceiver, type Receiver, useAccessChanged, useReceivers } from './queries.ts';
 import { accessRoute } from './route.ts';
-import { Section } from './section.tsx';
+import { Section } from '../../shell/section.tsx';
 
 /** The outcome of the last delivery. */
 function Delivery({ receiver }: { readonly receiver: Receiver }) {

@@ -16,7 +16,7 @@ import {
   useAccessChanged,
   useSessions,
 } from './queries.ts';
-import { Section } from './section.tsx';
+import { Section } from '../../shell/section.tsx';
 
 const columns = (end: (session: DeveloperSession) => void): readonly Column<DeveloperSession>[] => [
   {

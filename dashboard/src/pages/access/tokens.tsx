@@ -1,63 +1,25 @@
 import { useState } from 'react';
-import { Badge } from '../../components/badge.tsx';
-import { Button, IconButton } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Name } from '../../components/name.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
+import { tokenColumns } from '../../components/tokens/token-columns.tsx';
 import { useChangeSearch } from '../../lib/change-search.ts';
-import { CreateTokenDialog } from './create-token-dialog.tsx';
+import { CreateApiTokenDialog } from './create-token-dialog.tsx';
 import { type ApiToken, deleteToken, useAccessChanged, useTokens } from './queries.ts';
 import { accessRoute } from './route.ts';
 import { Scopes } from './scopes.tsx';
-import { Section } from './section.tsx';
+import { Section } from '../../shell/section.tsx';
 
-const isOver = ({ expires_at }: ApiToken) => expires_at !== null && Date.parse(expires_at) <= Date.now();
-
-const columns = (revoke: (token: ApiToken) => void): readonly Column<ApiToken>[] => [
-  { id: 'name', header: 'Name', cell: ({ name }) => <Name>{name}</Name> },
-  {
-    id: 'scopes',
-    header: 'Scopes',
-    width: '30%',
-    from: 'tablet',
-    cell: ({ scopes }) => <Scopes scopes={scopes} />,
-  },
-  {
-    id: 'used',
-    header: 'Last used',
-    width: '8rem',
-    cell: ({ last_used_at }) => <Time value={last_used_at} form="relative" absent="Never" />,
-  },
-  {
-    id: 'expires',
-    header: 'Expires',
-    width: '8rem',
-    from: 'tablet',
-    cell: (token) =>
-      isOver(token) ? (
-        <Badge tone="warn">expired</Badge>
-      ) : (
-        <Time value={token.expires_at} form="relative" absent="Never" />
-      ),
-  },
-  {
-    id: 'created',
-    header: 'Created',
-    width: '8rem',
-    from: 'desktop',
-    cell: ({ created_at }) => <Time value={created_at} form="relative" />,
-  },
-  {
-    id: 'actions',
-    header: 'Revoke',
-    width: '4.5rem',
-    cell: (token) => <IconButton label={`Revoke ${token.name}`} icon="close" onClick={() => revoke(token)} />,
-  },
-];
+const SCOPES: Column<ApiToken> = {
+  id: 'scopes',
+  header: 'Scopes',
+  width: '30%',
+  from: 'tablet',
+  cell: ({ scopes }) => <Scopes scopes={scopes} />,
+};
 
 /** The tokens of programs. */
 export function Tokens() {
@@ -83,7 +45,7 @@ export function Tokens() {
       <DataTable
         label="tokens"
         list={list}
-        columns={columns(setRevoked)}
+        columns={tokenColumns(SCOPES, setRevoked)}
         idOf={({ token_id }) => token_id}
         nameOf={({ name }) => name}
         empty={
@@ -92,7 +54,7 @@ export function Tokens() {
           </EmptyState>
         }
       />
-      <CreateTokenDialog
+      <CreateApiTokenDialog
         open={create !== undefined}
         onClose={() => change({ create: '' })}
         onCreated={setSecret}

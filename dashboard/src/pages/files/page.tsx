@@ -11,6 +11,7 @@ import { Usage } from '../../components/usage.tsx';
 import { formatBytes } from '../../lib/bytes.ts';
 import { useChangeSearch } from '../../lib/change-search.ts';
 import { oneOf } from '../../lib/search.ts';
+import { sum } from '../../lib/sum.ts';
 import { Page } from '../../shell/page.tsx';
 import { fileColumns } from './columns.tsx';
 import { FileDrawer } from './file-drawer.tsx';
@@ -108,7 +109,7 @@ function matching(all: readonly HostedFile[], text: string, access: 'public' | '
 }
 
 function UsageOfFiles({ files }: { readonly files: readonly HostedFile[] }) {
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const bytes = sum(files.map(({ size }) => size));
   return (
     <div className={styles.usage}>
       <Usage label="Files" used={files.length} limit={MOST_FILES} />

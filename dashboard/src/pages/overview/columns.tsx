@@ -4,6 +4,7 @@ import type { Column } from '../../components/data-table/data-table.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber, plural } from '../../lib/format.ts';
+import { sum } from '../../lib/sum.ts';
 import styles from './columns.module.css';
 import type { Application } from './queries.ts';
 
@@ -59,7 +60,7 @@ export const applicationColumns: readonly Column<Application>[] = [
 ];
 
 function RecentLogins({ values }: { readonly values: readonly number[] }) {
-  const total = values.reduce((sum, value) => sum + value, 0);
+  const total = sum(values);
   return (
     <span className={styles.logins}>
       <Sparkline values={values} label={`${plural(total, 'login')} in ${values.length} days`} />

@@ -1,10 +1,7 @@
 import type { Schemas } from '../../api/client.ts';
-import { Choices } from '../../components/choices.tsx';
-import { DialogForm } from '../../components/dialog-form.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ExpiryField, expiryTime, NEVER } from '../../components/expiry-field.tsx';
-import { Field } from '../../components/field.tsx';
-import { useDraft } from '../../lib/draft.ts';
+import type { Choice } from '../../components/choices.tsx';
+import { NEVER } from '../../components/expiry-field.tsx';
+import { CreateTokenDialog, type NewToken } from '../../components/tokens/create-token-dialog.tsx';
 import { useResellersChanged } from '../resellers/queries.ts';
 import { resellerActions } from './queries.ts';
 
@@ -15,71 +12,31 @@ interface Props {
   readonly onCreated: (token: string) => void;
 }
 
-/** Creates a token for a reseller. */
-export function CreateTokenDialog({ open, ...props }: Props) {
-  return (
-    <Dialog open={open} onClose={props.onClose} title="Create a token for the reseller">
-      <CreateTokenForm {...props} />
-    </Dialog>
-  );
-}
-
 type Scope = Schemas['CreateResellerTokenRequest']['scopes'][number];
 
-const SCOPES: readonly { readonly value: Scope; readonly label: string; readonly hint: string }[] = [
+const SCOPES: readonly Choice<Scope>[] = [
   { value: 'read', label: 'Read', hint: 'See the balance, the prices, the ledger and their keys.' },
   { value: 'write', label: 'Buy', hint: 'Buy keys from the balance, and return unused ones.' },
 ];
 
-function CreateTokenForm({ resellerId, onClose, onCreated }: Omit<Props, 'open'>) {
-  const { draft, change, text } = useDraft({
-    name: '',
-    scopes: ['read', 'write'] as readonly Scope[],
-    expiry: NEVER,
-  });
+/** Creates a token for a reseller. */
+export function CreateResellerTokenDialog({ resellerId, open, onClose, onCreated }: Props) {
   const changed = useResellersChanged();
-  const submit = async () => {
-    const { name, scopes, expiry } = draft;
-    const { token } = await resellerActions(resellerId).createToken({
-      name,
-      scopes: [...scopes],
-      expires_at: expiryTime(expiry),
-    });
+  const create = async (wanted: NewToken<Scope>) => {
+    const { token } = await resellerActions(resellerId).createToken(wanted);
     onCreated(token);
     await changed();
   };
   return (
-    <DialogForm
-      action="Create token"
+    <CreateTokenDialog
+      open={open}
+      title="Create a token for the reseller"
+      example="Shop"
+      scopesLabel="What it can do"
+      scopes={SCOPES}
+      initial={{ scopes: ['read', 'write'], expiry: NEVER }}
+      onCreate={create}
       onClose={onClose}
-      onSubmit={submit}
-      isDisabled={draft.scopes.length === 0}
-    >
-      {(errorOf) => (
-        <>
-          <Field
-            label="Name"
-            required
-            maxLength={100}
-            autoComplete="off"
-            placeholder="Shop"
-            error={errorOf('name')}
-            {...text('name')}
-          />
-          <Choices
-            label="What it can do"
-            options={SCOPES}
-            chosen={draft.scopes}
-            error={errorOf('scopes')}
-            onChange={(scopes) => change({ scopes })}
-          />
-          <ExpiryField
-            value={draft.expiry}
-            error={errorOf('expires_at')}
-            onChange={(expiry) => change({ expiry })}
-          />
-        </>
-      )}
-    </DialogForm>
+    />
   );
 }

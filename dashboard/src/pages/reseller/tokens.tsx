@@ -1,97 +1,59 @@
 import { useState } from 'react';
 import { DASHBOARD } from '../../api/base.ts';
 import type { Schemas } from '../../api/client.ts';
-import { Badge } from '../../components/badge.tsx';
-import { Button, IconButton } from '../../components/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Name } from '../../components/name.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
+import { tokenColumns } from '../../components/tokens/token-columns.tsx';
 import { useChangeSearch } from '../../lib/change-search.ts';
-import { Stack } from '../../shell/page.tsx';
+import { Section } from '../../shell/section.tsx';
 import { type Reseller, useResellersChanged } from '../resellers/queries.ts';
-import { CreateTokenDialog } from './create-token-dialog.tsx';
+import { CreateResellerTokenDialog } from './create-token-dialog.tsx';
 import { resellerActions, useResellerTokens } from './queries.ts';
 import styles from './reseller.module.css';
 import { resellerRoute } from './route.ts';
 
 type Token = Schemas['ApiToken'];
 
-const isOver = ({ expires_at }: Token) => expires_at !== null && Date.parse(expires_at) <= Date.now();
-
-const columns = (revoke: (token: Token) => void): readonly Column<Token>[] => [
-  { id: 'name', header: 'Name', cell: ({ name }) => <Name>{name}</Name> },
-  {
-    id: 'scopes',
-    header: 'Can',
-    width: '9rem',
-    from: 'tablet',
-    cell: ({ scopes }) => (scopes.includes('write') ? 'buy keys' : 'only read'),
-  },
-  {
-    id: 'used',
-    header: 'Last used',
-    width: '8rem',
-    cell: ({ last_used_at }) => <Time value={last_used_at} form="relative" absent="Never" />,
-  },
-  {
-    id: 'expires',
-    header: 'Expires',
-    width: '8rem',
-    from: 'tablet',
-    cell: (token) =>
-      isOver(token) ? (
-        <Badge tone="warn">expired</Badge>
-      ) : (
-        <Time value={token.expires_at} form="relative" absent="Never" />
-      ),
-  },
-  {
-    id: 'created',
-    header: 'Created',
-    width: '8rem',
-    from: 'desktop',
-    cell: ({ created_at }) => <Time value={created_at} form="relative" />,
-  },
-  {
-    id: 'actions',
-    header: 'Revoke',
-    width: '4.5rem',
-    cell: (token) => <IconButton label={`Revoke ${token.name}`} icon="close" onClick={() => revoke(token)} />,
-  },
-];
+const SCOPES: Column<Token> = {
+  id: 'scopes',
+  header: 'Can',
+  width: '9rem',
+  from: 'tablet',
+  cell: ({ scopes }) => (scopes.includes('write') ? 'buy keys' : 'only read'),
+};
 
 /** The tokens that a reseller signs in with, and their programs use. */
 export function ResellerTokens({ reseller }: { readonly reseller: Reseller }) {
   const { create } = resellerRoute.useSearch();
-  const changeSearch = useChangeSearch(resellerRoute);
+  const change = useChangeSearch(resellerRoute);
   const list = useResellerTokens(reseller.reseller_id);
   const changed = useResellersChanged();
   const [secret, setSecret] = useState<string>();
   const [revoked, setRevoked] = useState<Token>();
-  const change = (value: string) => changeSearch({ create: value });
   const button = (
-    <Button look="primary" icon="plus" onClick={() => change('yes')}>
+    <Button look="primary" icon="plus" onClick={() => change({ create: 'yes' })}>
       Create token
     </Button>
   );
   const page = `${location.origin}${DASHBOARD}/reseller`;
   return (
-    <Stack>
-      <div className={styles.top}>
-        <p>
+    <Section
+      description={
+        <>
           The reseller signs in with a token at <code>{page}</code>, and uses it in programs, such as a shop.
-        </p>
-        {list.items.length > 0 && button}
-      </div>
+        </>
+      }
+      actions={list.items.length > 0 && button}
+    >
       <DataTable
         label="tokens"
         list={list}
-        columns={columns(setRevoked)}
+        columns={tokenColumns(SCOPES, setRevoked)}
         idOf={({ token_id }) => token_id}
         nameOf={({ name }) => name}
         empty={
@@ -100,10 +62,10 @@ export function ResellerTokens({ reseller }: { readonly reseller: Reseller }) {
           </EmptyState>
         }
       />
-      <CreateTokenDialog
+      <CreateResellerTokenDialog
         resellerId={reseller.reseller_id}
         open={create !== undefined}
-        onClose={() => change('')}
+        onClose={() => change({ create: '' })}
         onCreated={setSecret}
       />
       <SecretDialog
@@ -133,6 +95,6 @@ export function ResellerTokens({ reseller }: { readonly reseller: Reseller }) {
           toast('Token revoked.');
         }}
       />
-    </Stack>
+    </Section>
   );
 }

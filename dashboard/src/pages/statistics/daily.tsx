@@ -6,6 +6,7 @@ import { formatDay, formatDayOfYear, plural } from '../../lib/format.ts';
 import { Columns } from '../../shell/page.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { comparedLast, comparedSum } from '../../lib/period.ts';
+import { sum } from '../../lib/sum.ts';
 
 type Series = Schemas['StatisticsSeries'];
 
@@ -48,8 +49,6 @@ const byVersion = ({ by_version, other_versions }: Schemas['LoginSeries']) => [
 
 const byCode = (refused: Schemas['RefusedLoginSeries'] | undefined) =>
   (refused?.by_code ?? []).map(({ code, counts }) => ({ label: code, values: counts }));
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** A plot of each series, by day. */
 export function DailyCharts({ days, series }: Pick<Schemas['StatisticsResult'], 'days' | 'series'>) {

@@ -6,6 +6,7 @@ import { Chart } from '../../components/chart/chart.tsx';
 import { ErrorState } from '../../components/error-state.tsx';
 import { Loading } from '../../components/skeleton.tsx';
 import { formatDay, plural } from '../../lib/format.ts';
+import { sum } from '../../lib/sum.ts';
 import { expirationsQuery } from './queries.ts';
 
 interface Props {
@@ -32,7 +33,7 @@ function Plot({ appId, days, counts }: PlotProps) {
     () => ({ labels: days.map(formatDay), series: [{ label: 'Subscriptions that end', values: counts }] }),
     [days, counts],
   );
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = sum(counts);
   return (
     <Chart
       title={`Expirations of the next ${days.length} days`}

@@ -6,6 +6,7 @@ import { ErrorState } from '../../components/error-state.tsx';
 import { Loading } from '../../components/skeleton.tsx';
 import { lastDays } from '../../lib/days.ts';
 import { formatHour, plural } from '../../lib/format.ts';
+import { sum } from '../../lib/sum.ts';
 import { Columns } from '../../shell/page.tsx';
 import { hourlyQuery } from './queries.ts';
 
@@ -43,10 +44,7 @@ function withLabels({ hours, series }: Schemas['HourlyStatistics']) {
     labels: hours.map(formatHour),
     charts: SHOWN.map(([name, title, unit]) => ({
       title,
-      total: plural(
-        series[name].reduce((sum, count) => sum + count, 0),
-        unit,
-      ),
+      total: plural(sum(series[name]), unit),
       series: [{ label: title, values: series[name] }],
     })),
   };

@@ -1,12 +1,11 @@
 import { callForResult, type Schemas } from '../../api/client.ts';
 import {
-  type BulkStep,
   type BulkTarget,
   changeEach,
-  readSignal,
   type RunStep,
   type StepOptions,
 } from '../../components/data-table/bulk/bulk.ts';
+import { readSignal, selectRows, toStep } from '../../components/data-table/bulk/step.ts';
 import { toFilter, userActions, type UserFilter } from './queries.ts';
 
 type ChangeRoute = `POST /api/v2/dev/apps/{app_id}/users/${'unban' | 'delete'}`;
@@ -14,17 +13,14 @@ type ChangeRoute = `POST /api/v2/dev/apps/{app_id}/users/${'unban' | 'delete'}`;
 /** The bulk operations on users. @param filter what the list shows */
 export function userSteps(appId: string, filter: UserFilter) {
   const path = { app_id: appId };
-  const select = (target: BulkTarget, { cursor, isDryRun }: StepOptions) => ({
-    ...(target !== 'listed' ? { user_ids: [...target.ids] } : selectListed(filter)),
-    ...(cursor !== undefined && { cursor }),
-    ...(isDryRun && { dry_run: true }),
-  });
+  const select = (target: BulkTarget, options: StepOptions) =>
+    selectRows(target, options, (ids) => ({ user_ids: ids }), toFilter(filter));
   const change =
     (route: ChangeRoute): RunStep =>
     async (target, options) => {
       const input = { path, body: select(target, options), signal: readSignal(options) };
       const { body, requestId } = await callForResult(route, input);
-      return stepOf(body, requestId);
+      return toStep(body, requestId, ({ user_id }) => user_id);
     };
   return {
     ban:
@@ -32,7 +28,7 @@ export function userSteps(appId: string, filter: UserFilter) {
       async (target, options) => {
         const input = { path, body: { ...select(target, options), ...more }, signal: readSignal(options) };
         const { body, requestId } = await callForResult('POST /api/v2/dev/apps/{app_id}/users/ban', input);
-        return stepOf(body, requestId);
+        return toStep(body, requestId, ({ user_id }) => user_id);
       },
     unban: change('POST /api/v2/dev/apps/{app_id}/users/unban'),
     delete: change('POST /api/v2/dev/apps/{app_id}/users/delete'),
@@ -53,20 +49,5 @@ export function userSteps(appId: string, filter: UserFilter) {
         (id) => userActions(appId, id).resetHwid(),
         signal,
       )) satisfies RunStep,
-  };
-}
-
-function selectListed(filter: UserFilter): Pick<Schemas['ChangeUsersRequest'], 'filter' | 'all'> {
-  const members = toFilter(filter);
-  return Object.keys(members).length > 0 ? { filter: members } : { all: true };
-}
-
-function stepOf(result: Schemas['ChangeUsersResult'], requestId: string | undefined): BulkStep {
-  return {
-    matched: result.matched,
-    changed: result.changed,
-    unchanged: result.unchanged.map(({ user_id, code }) => ({ id: user_id, code })),
-    next: result.next_cursor,
-    requestId,
   };
 }

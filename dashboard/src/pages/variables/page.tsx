@@ -11,6 +11,7 @@ import { Usage } from '../../components/usage.tsx';
 import { bytesOf, formatBytes } from '../../lib/bytes.ts';
 import { useChangeSearch } from '../../lib/change-search.ts';
 import { oneOf } from '../../lib/search.ts';
+import { sum } from '../../lib/sum.ts';
 import { Page } from '../../shell/page.tsx';
 import { variableColumns } from './columns.tsx';
 import { MOST, type Variable, variablesQuery, type Visibility } from './queries.ts';
@@ -112,7 +113,7 @@ function matching(all: readonly Variable[], text: string, visibility: Visibility
 }
 
 function UsageOfVariables({ variables }: { readonly variables: readonly Variable[] }) {
-  const bytes = useMemo(() => variables.reduce((sum, { value }) => sum + bytesOf(value), 0), [variables]);
+  const bytes = useMemo(() => sum(variables.map(({ value }) => bytesOf(value))), [variables]);
   return (
     <div className={styles.usage}>
       <Usage label="Variables" used={variables.length} limit={MOST.variables} />

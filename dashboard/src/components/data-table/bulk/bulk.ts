@@ -20,10 +20,6 @@ export interface StepOptions {
   readonly signal: AbortSignal;
 }
 
-/** A dry run can be aborted. A change that was sent is awaited, because it would happen anyway. */
-export const readSignal = ({ isDryRun, signal }: StepOptions): AbortSignal | undefined =>
-  isDryRun ? signal : undefined;
-
 /** Sends one request. */
 export type RunStep = (target: BulkTarget, options: StepOptions) => Promise<BulkStep>;
 

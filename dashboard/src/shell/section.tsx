@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { Stack } from '../../shell/page.tsx';
-import styles from './access.module.css';
+import { Stack } from './page.tsx';
+import styles from './section.module.css';
 
 interface Props {
   /** What has this kind of access. */
@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A tab of the page: what it is about, what can be done, and the list. */
+/** A tab of a page: what it is about, what can be done, and the list. */
 export function Section({ description, actions, children }: Props) {
   return (
     <Stack>
