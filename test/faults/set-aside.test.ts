@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectTo } from '../support/database.ts';
-import { follow } from '../support/event-stream.ts';
+import { openStream } from '../support/event-stream.ts';
 import { newApp, newSession, type App } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { connectMqtt, topicsOf, webSocketUrl } from '../realtime/support/mqtt-client.ts';
@@ -41,7 +41,7 @@ async function metric(name: string): Promise<string | undefined> {
 async function listen(app: App) {
   const receiver = await startReceiver();
   await newWebhook(api, app, receiver.url, ['*']);
-  const stream = await follow(api, `/api/v2/dev/apps/${app.app_id}/events/stream`, app.token);
+  const stream = await openStream(api, `/api/v2/dev/apps/${app.app_id}/events/stream`, app.token);
   const session = await newSession(api, app);
   const topics = topicsOf(app.app_id, session.user!.id!, session.session_id);
   const mqtt = await connectMqtt(webSocketUrl(api), { app_id: app.app_id, password: session.token });
@@ -203,7 +203,7 @@ test('two nodes that number events concurrently publish each event once and in o
     apps.flatMap((app) =>
       nodes.map(async (node) => {
         const path = `/api/v2/dev/apps/${app.app_id}/events/stream`;
-        return { app, events: (await follow(node, path, app.token)).events };
+        return { app, events: (await openStream(node, path, app.token)).events };
       }),
     ),
   );

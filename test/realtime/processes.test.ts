@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTwoProcesses } from '../concurrency/two-processes.ts';
-import { follow } from '../support/event-stream.ts';
+import { openStream } from '../support/event-stream.ts';
 import { ban, newApp, newSession, type App } from '../support/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { runToEnd, spawnService } from '../support/processes.ts';
@@ -40,7 +40,7 @@ async function listen(api: Api, app: App) {
 test('events of one process reach clients of the other, by stream and by MQTT', async () => {
   const app = await newApp(one);
   const { session, mqtt } = await listen(two, app);
-  const stream = await follow(two, '/api/v2/client/events', session.token);
+  const stream = await openStream(two, '/api/v2/client/events', session.token);
   await ban(one, app, { kind: 'user', username: session.owner.username });
   expect(await stream.ended).toBe('end');
   await mqtt.closed;
@@ -58,7 +58,7 @@ test('a ban of a machine at one process ends the connections of the other', asyn
 
 test('under load on both processes, every event arrives once, and those of a user in order', async () => {
   const app = await newApp(one);
-  const streams = await Promise.all([one, two].map((api) => follow(api, streamOf(app), app.token)));
+  const streams = await Promise.all([one, two].map((api) => openStream(api, streamOf(app), app.token)));
   const users = await Promise.all(Array.from({ length: 6 }, () => newSession(one, app)));
   await Promise.all(
     users.map(async ({ owner }) => {
@@ -91,7 +91,7 @@ test(
   { timeout: PATIENCE_MS },
   async () => {
     const app = await newApp(one);
-    const stream = await follow(two, streamOf(app), app.token);
+    const stream = await openStream(two, streamOf(app), app.token);
     for (let n = 0; n < 30; n += 1) {
       if (n % 5 === 0) {
         await both.sql(
@@ -111,7 +111,7 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
   test('of the process that writes: the other one delivers everything that was committed', async () => {
     const third = await spawnService(environment);
     const app = await newApp(one);
-    const stream = await follow(two, streamOf(app), app.token);
+    const stream = await openStream(two, streamOf(app), app.token);
     let acknowledged = 0;
     const writers = Array.from({ length: 4 }, async () => {
       for (;;) {
@@ -137,14 +137,14 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
     const app = await newApp(one);
     const session = await newSession(one, app);
     const path = '/api/v2/client/events';
-    const stream = await follow(third.api, path, session.token);
+    const stream = await openStream(third.api, path, session.token);
     for (let n = 0; n < 10; n += 1) await patchOf(one, app, { name: `name ${n}` });
     await stream.next('application.updated');
     await third.end('SIGKILL');
     expect(await stream.ended).toBe('cut');
     for (let n = 0; n < 5; n += 1) await patchOf(one, app, { name: `more ${n}` });
     const seen = stream.events.map(({ id }) => id);
-    const again = await follow(two, path, session.token, { 'last-event-id': seen.at(-1)! });
+    const again = await openStream(two, path, session.token, { 'last-event-id': seen.at(-1)! });
     await expect.poll(() => seen.length + again.events.length, { timeout: 20_000 }).toBe(15);
     const ids = [...seen, ...again.events.map(({ id }) => id)];
     const written = (await writtenOf(app)).filter(({ type }) => type === 'application.updated');
@@ -179,7 +179,7 @@ test('slow clients are disconnected, and do not delay others', { timeout: PATIEN
   const service = await spawnService(environment);
   const { api } = service;
   const app = await newApp(api);
-  const stream = await follow(api, streamOf(app), app.token);
+  const stream = await openStream(api, streamOf(app), app.token);
   const slow = await readSlowly(api, streamOf(app), app.token);
   const { session, mqtt } = await listen(api, app);
   (mqtt.client.stream as unknown as { pause(): void }).pause();
@@ -212,8 +212,8 @@ test('SIGTERM ends streams, MQTT connections and the process in time', { timeout
   const app = await newApp(api);
   const { session, mqtt } = await listen(api, app);
   const streams = [
-    await follow(api, streamOf(app), app.token),
-    await follow(api, '/api/v2/client/events', session.token),
+    await openStream(api, streamOf(app), app.token),
+    await openStream(api, '/api/v2/client/events', session.token),
   ];
   await readSlowly(api, streamOf(app), app.token);
   const silent = new WebSocket(webSocketUrl(api), 'mqtt');
@@ -233,7 +233,7 @@ test('the time until a ban reaches a client', { timeout: PATIENCE_MS }, async ()
   const took: Record<'response' | 'stream' | 'mqtt', number[]> = { response: [], stream: [], mqtt: [] };
   for (let n = 0; n < 100; n += 1) {
     const { session, mqtt } = await listen(two, app);
-    const stream = await follow(two, '/api/v2/client/events', session.token);
+    const stream = await openStream(two, '/api/v2/client/events', session.token);
     const at = { stream: 0, mqtt: 0 };
     mqtt.client.on('message', () => (at.mqtt ||= performance.now()));
     const watching = (async () => {

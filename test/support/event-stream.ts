@@ -2,6 +2,8 @@ import { createParser } from 'eventsource-parser';
 import { expect, onTestFinished } from 'vitest';
 import type { Api } from './api.ts';
 import { expectContract } from './exchange.ts';
+import type { TestService } from './service.ts';
+import { untilPublished } from './until-published.ts';
 
 /** An event as received by a client. */
 export interface Received {
@@ -30,8 +32,22 @@ export interface Following {
   close(): Promise<void>;
 }
 
-/** Follows a stream of server-sent events, at most until the end of the test. */
+/**
+ * Follows a stream of server-sent events from now, at most until the end of the test. Events are published after the
+ * request that wrote them, so without waiting for them a stream may begin with what happened before it.
+ */
 export async function follow(
+  service: TestService,
+  path: string,
+  token: string,
+  headers: Record<string, string> = {},
+): Promise<Following> {
+  await untilPublished(service);
+  return openStream(service.api, path, token, headers);
+}
+
+/** Like {@link follow}, but it may begin with events of earlier requests that are not published yet. */
+export async function openStream(
   api: Api,
   path: string,
   token: string,

@@ -153,8 +153,8 @@ describe('the token endpoint issues nothing', () => {
 describe('during a suspension', () => {
   test('a stream ends, and one of another developer does not', async () => {
     const [app, kept] = [await newApp(api), await newApp(api)];
-    const ending = await follow(api, `/api/v2/dev/apps/${app.app_id}/events/stream`, app.token);
-    const other = await follow(api, `/api/v2/dev/apps/${kept.app_id}/events/stream`, kept.token);
+    const ending = await follow(service, `/api/v2/dev/apps/${app.app_id}/events/stream`, app.token);
+    const other = await follow(service, `/api/v2/dev/apps/${kept.app_id}/events/stream`, kept.token);
     await suspend(api, String((await me(app.token)).body['developer_id']));
     await expect(ending.ended).resolves.toBe('end');
     expect(other.comments()).toBeGreaterThanOrEqual(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
-import { untilPublished } from '../../realtime/support/until-published.ts';
+import { untilPublished } from '../../support/until-published.ts';
 import { SECOND } from '../../support/clock.ts';
 import { newApp, newDeveloper } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';

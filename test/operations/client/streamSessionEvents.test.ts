@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY } from '../../support/clock.ts';
 import { ban, lift, newApp, newSession, newUser } from '../../support/fixtures.ts';
-import { follow } from '../../support/event-stream.ts';
-import { untilPublished } from '../../realtime/support/until-published.ts';
+import { follow, openStream } from '../../support/event-stream.ts';
+import { untilPublished } from '../../support/until-published.ts';
 import { startTestService } from '../../support/service.ts';
 import { licensesOf, redeemed } from '../support/licenses.ts';
 
@@ -17,7 +17,7 @@ describe('a session sees', () => {
     const other = await newApp(api);
     const session = await newSession(api, app);
     const stranger = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
+    const stream = await follow(service, PATH, session.token);
     expect(stream.retry()).toBe(1000);
 
     await other.patch({ paused: true });
@@ -46,7 +46,7 @@ describe('the stream ends with the session', () => {
   test('when it is replaced by a login of the same machine', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    const stream = await follow(api, PATH, session.session_id);
+    const stream = await follow(service, PATH, session.session_id);
     await api.login(app.with(session.owner));
     expect(await stream.ended).toBe('end');
     expect(stream.events.at(-1)).toMatchObject({
@@ -58,7 +58,7 @@ describe('the stream ends with the session', () => {
   test('when the user is banned', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
+    const stream = await follow(service, PATH, session.token);
     await ban(api, app, { kind: 'user', username: session.owner.username });
     expect(await stream.ended).toBe('end');
     expect(stream.events.map(({ type }) => type)).toEqual(['user.banned', 'session.ended']);
@@ -71,8 +71,8 @@ describe('the stream ends with the session', () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const untouched = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
-    const bystander = what === 'its machine' ? await follow(api, PATH, untouched.token) : undefined;
+    const stream = await follow(service, PATH, session.token);
+    const bystander = what === 'its machine' ? await follow(service, PATH, untouched.token) : undefined;
     if (what === 'its machine') await ban(api, app, { kind: 'hardware', hwid: session.owner.hwid });
     else await ban(api, app, { kind: 'network', network: '127.0.0.0/8' });
     expect(await stream.ended).toBe('end');
@@ -88,7 +88,7 @@ describe('the stream ends with the session', () => {
   test('a ban of another network affects no one', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
+    const stream = await follow(service, PATH, session.token);
     const banId = await ban(api, app, { kind: 'network', network: '203.0.113.0/24' });
     await lift(api, app, banId);
     await app.patch({ name: 'Still here' });
@@ -99,7 +99,7 @@ describe('the stream ends with the session', () => {
   test('when it expires', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
+    const stream = await follow(service, PATH, session.token);
     clock.advance(DAY);
     expect(await stream.ended).toBe('end');
     expect(stream.events).toMatchObject([{ id: undefined, type: 'session.expired' }]);
@@ -110,8 +110,8 @@ describe('the stream ends with the session', () => {
     await app.patch({ require_subscription: true });
     const { license_id, user } = await redeemed(api, app);
     const { user: neighbor } = await redeemed(api, app);
-    const stream = await follow(api, PATH, (await api.login(app.with(user))).body.token);
-    const bystander = await follow(api, PATH, (await api.login(app.with(neighbor))).body.token);
+    const stream = await follow(service, PATH, (await api.login(app.with(user))).body.token);
+    const bystander = await follow(service, PATH, (await api.login(app.with(neighbor))).body.token);
     await licensesOf(api, app).transfer(license_id, neighbor.username);
     expect(await stream.ended).toBe('end');
     expect(stream.events.map(({ type }) => type)).toEqual(['user.subscription_reduced', 'session.refused']);
@@ -126,8 +126,8 @@ describe('the stream ends with the session', () => {
     const { user } = await redeemed(api, app, { duration_days: 1 });
     const { user: loyal } = await redeemed(api, app, { duration_days: 1 });
     clock.advance(DAY / 2);
-    const stream = await follow(api, PATH, (await api.login(app.with(user))).body.token);
-    const bystander = await follow(api, PATH, (await api.login(app.with(loyal))).body.token);
+    const stream = await follow(service, PATH, (await api.login(app.with(user))).body.token);
+    const bystander = await follow(service, PATH, (await api.login(app.with(loyal))).body.token);
     const [key, another] = await app.keys(2);
     await api.activate(app.with({ username: loyal.username, license_key: key! }));
     clock.advance(DAY / 2 - 1);
@@ -149,7 +149,7 @@ describe('the stream ends with the session', () => {
   test.each(['disabled', 'deleted'])('when the application is %s', async (how) => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
+    const stream = await follow(service, PATH, session.token);
     if (how === 'disabled') await app.patch({ status: 'disabled' });
     else await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
     expect(await stream.ended).toBe('end');
@@ -159,7 +159,7 @@ describe('the stream ends with the session', () => {
   test('not at a pause, which is an event, unless sessions are paused too', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    const stream = await follow(api, PATH, session.token);
+    const stream = await follow(service, PATH, session.token);
     await app.patch({ paused: true });
     await stream.next('application.paused');
     await app.patch({ pause_sessions: true });
@@ -177,18 +177,16 @@ describe('a client that reconnects', () => {
   test('gets the events it missed, once and in order, even if it has seen none before', async () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
-    await untilPublished(service);
-    const first = await follow(api, PATH, session.token);
+    const first = await follow(service, PATH, session.token);
     const start = first.lastId();
     expect(start).toMatch(/^evt_/);
     expect(first.events).toEqual([]);
     await first.close();
     for (const name of ['A', 'B', 'C']) await app.patch({ name });
-    await untilPublished(service);
-    const second = await follow(api, PATH, session.token, { 'last-event-id': start! });
+    const second = await follow(service, PATH, session.token, { 'last-event-id': start! });
     await expect.poll(() => second.events.length).toBe(3);
     await second.close();
-    const third = await follow(api, PATH, session.token, { 'last-event-id': second.events[0]!.id! });
+    const third = await follow(service, PATH, session.token, { 'last-event-id': second.events[0]!.id! });
     await app.patch({ name: 'D' });
     await expect.poll(() => third.events.length).toBe(3);
     expect(third.events.slice(0, 2)).toEqual(second.events.slice(1));
@@ -198,12 +196,10 @@ describe('a client that reconnects', () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     await app.patch({ name: 'before' });
-    await untilPublished(service);
     const foreign = await newSession(api, await newApp(api));
-    await untilPublished(service);
-    const elsewhere = await follow(api, PATH, foreign.token);
+    const elsewhere = await follow(service, PATH, foreign.token);
     for (const id of ['evt_01kazmd3t8e6y9q2v5n7x0b4wj', 'nonsense', elsewhere.lastId()!]) {
-      const stream = await follow(api, PATH, session.token, { 'last-event-id': id });
+      const stream = await follow(service, PATH, session.token, { 'last-event-id': id });
       await app.patch({ name: 'after' });
       await stream.next('application.updated');
       expect(stream.events.map(({ type }) => type)).toEqual(['stream.reset', 'application.updated']);
@@ -218,11 +214,10 @@ describe('a client that reconnects', () => {
     async () => {
       const app = await newApp(api);
       const session = await newSession(api, app);
-      await untilPublished(service);
-      const start = (await follow(api, PATH, session.token)).lastId()!;
+      const start = (await follow(service, PATH, session.token)).lastId()!;
       const change = (n: number) => app.patch({ name: `name ${n}` });
       for (let n = 0; n < 250; n += 1) await change(n);
-      const stream = await follow(api, PATH, session.token, { 'last-event-id': start });
+      const stream = await openStream(api, PATH, session.token, { 'last-event-id': start });
       for (let n = 0; n < 50; n += 1) await change(n);
       await expect.poll(() => stream.events.length, { timeout: 10_000 }).toBe(300);
       const ids = stream.events.map(({ id }) => id!);
@@ -280,11 +275,11 @@ describe('a stream is refused', () => {
     const app = await newApp(api);
     const session = await newSession(api, app);
     const streams = [];
-    for (let n = 0; n < 5; n += 1) streams.push(await follow(api, PATH, session.token));
+    for (let n = 0; n < 5; n += 1) streams.push(await follow(service, PATH, session.token));
     const sixth = await call(session.token);
     expect(sixth).toMatchObject({ status: 429, body: { code: 'TOO_MANY_REQUESTS' } });
     expect(Number(sixth.headers.get('retry-after'))).toBeGreaterThan(0);
-    await follow(api, PATH, (await newSession(api, app)).token);
+    await follow(service, PATH, (await newSession(api, app)).token);
     await streams[0]!.close();
     await expect.poll(async () => (await call(session.token)).status).toBe(200);
   });
@@ -313,7 +308,7 @@ test('a user who is registered later receives no earlier events', async () => {
   await untilPublished(service);
   const user = await newUser(api, app);
   const { body } = await api.login(app.with(user));
-  const stream = await follow(api, PATH, body.token);
+  const stream = await follow(service, PATH, body.token);
   await app.patch({ name: 'after' });
   await stream.next('application.updated');
   expect(stream.events).toHaveLength(1);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import { listEventsOfApplications } from '../../../src/foundation/events/account-event-store.ts';
 import { readEvents } from '../../../src/foundation/events/event-store.ts';
-import { untilPublished } from '../../realtime/support/until-published.ts';
+import { untilPublished } from '../../support/until-published.ts';
 import {
   newApp,
   newDeveloper,

@@ -3,7 +3,7 @@ import type { components } from '../../../generated/types.ts';
 import { DAY } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { ban, lift, newApp, newDeveloper, newSession, type App } from '../../support/fixtures.ts';
-import { untilPublished } from '../../realtime/support/until-published.ts';
+import { untilPublished } from '../../support/until-published.ts';
 import { startTestService } from '../../support/service.ts';
 
 type EventList = components['schemas']['ApplicationEventList'];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { untilPublished } from '../../realtime/support/until-published.ts';
+import { untilPublished } from '../../support/until-published.ts';
 import { follow } from '../../support/event-stream.ts';
 import { newApp, newDeveloper, newSession, newUser } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
@@ -16,8 +16,7 @@ describe('the stream', () => {
     const developer = await newDeveloper(api);
     const first = await newApp(api, developer);
     const foreign = await newApp(api);
-    await untilPublished(service);
-    const stream = await follow(api, PATH, developer.token);
+    const stream = await follow(service, PATH, developer.token);
     await newUser(api, first);
     await newUser(api, foreign);
     const second = await newApp(api, developer);
@@ -42,7 +41,7 @@ describe('the stream', () => {
   test('shows applications that another node creates', async () => {
     const { api: other } = await startTestService({ DATABASE_URL: databaseUrl });
     const developer = await newDeveloper(api);
-    const stream = await follow(api, PATH, developer.token);
+    const stream = await follow(service, PATH, developer.token);
     const app = await newApp(other, developer);
     await newUser(other, app);
     const { data } = await stream.next('user.created');
@@ -54,10 +53,9 @@ describe('the stream', () => {
     const [first, second] = [await newApp(api, developer), await newApp(api, developer)];
     const session = await newSession(api, first);
     const userId = (await api.verify({ app_id: first.app_id, token: session.token })).body.user_id;
-    await untilPublished(service);
-    const byType = await follow(api, `${PATH}?type=user.created`, developer.token);
-    const byApp = await follow(api, `${PATH}?app_id=${second.app_id}`, developer.token);
-    const byUser = await follow(api, `${PATH}?user_id=${userId}`, developer.token);
+    const byType = await follow(service, `${PATH}?type=user.created`, developer.token);
+    const byApp = await follow(service, `${PATH}?app_id=${second.app_id}`, developer.token);
+    const byUser = await follow(service, `${PATH}?user_id=${userId}`, developer.token);
     await newUser(api, first);
     await newSession(api, second);
     await api.logout({ app_id: first.app_id, token: session.token });
@@ -72,28 +70,25 @@ describe('the stream', () => {
   test('continues after the last event, with what happened in applications that were created since', async () => {
     const developer = await newDeveloper(api);
     await newApp(api, developer);
-    await untilPublished(service);
-    const stream = await follow(api, PATH, developer.token);
+    const stream = await follow(service, PATH, developer.token);
     const start = stream.lastId()!;
     await stream.close();
     const app = await newApp(api, developer);
     for (let n = 0; n < 5; n += 1) await newUser(api, app);
-    await untilPublished(service);
-    const resumed = await follow(api, PATH, developer.token, { 'last-event-id': start });
+    const resumed = await follow(service, PATH, developer.token, { 'last-event-id': start });
     await newUser(api, app);
     await expect.poll(() => resumed.events.length).toBe(7);
     expect(resumed.events[0]!.type).toBe('application.created');
     expect(new Set(resumed.events.map(({ id }) => id)).size).toBe(7);
     const strange = await newDeveloper(api);
-    const reset = await follow(api, PATH, strange.token, { 'last-event-id': start });
+    const reset = await follow(service, PATH, strange.token, { 'last-event-id': start });
     expect((await reset.next('stream.reset')).data).toMatchObject({ app_id: null, user_id: null });
   });
 
   test('misses and repeats nothing while applications are created and used concurrently', async () => {
     const developer = await newDeveloper(api);
     await newApp(api, developer);
-    await untilPublished(service);
-    const stream = await follow(api, PATH, developer.token);
+    const stream = await follow(service, PATH, developer.token);
     const start = stream.lastId()!;
     await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -101,7 +96,7 @@ describe('the stream', () => {
         await Promise.all([newUser(api, app), newUser(api, app)]);
       }),
     );
-    const late = await follow(api, PATH, developer.token, { 'last-event-id': start });
+    const late = await follow(service, PATH, developer.token, { 'last-event-id': start });
     await untilPublished(service);
     for (const each of [stream, late]) {
       await expect.poll(() => each.events.length, { timeout: 10_000 }).toBe(24);
@@ -113,8 +108,8 @@ describe('the stream', () => {
   test('has heartbeats, and ends when its token is deleted', { timeout: 60_000 }, async () => {
     const developer = await newDeveloper(api);
     const { token, token_id } = await newApiToken(api, developer, ['read']);
-    const ending = await follow(api, PATH, token);
-    const kept = await follow(api, PATH, developer.token);
+    const ending = await follow(service, PATH, token);
+    const kept = await follow(service, PATH, developer.token);
     await api.call('DELETE', `/api/v2/dev/tokens/${token_id}`, undefined, developer);
     await expect(ending.ended).resolves.toBe('end');
     await expect.poll(() => kept.comments(), { timeout: 20_000 }).toBeGreaterThan(0);
@@ -126,8 +121,8 @@ test('both kinds of streams count together: the eleventh is refused', async () =
   const developer = await newDeveloper(api);
   const app = await newApp(api, developer);
   for (let n = 0; n < 5; n += 1) {
-    await follow(api, PATH, developer.token);
-    await follow(api, `/api/v2/dev/apps/${app.app_id}/events/stream`, developer.token);
+    await follow(service, PATH, developer.token);
+    await follow(service, `/api/v2/dev/apps/${app.app_id}/events/stream`, developer.token);
   }
   expectError(await api.call('GET', PATH, undefined, developer), 429, 'TOO_MANY_REQUESTS');
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { follow } from '../../support/event-stream.ts';
+import { follow, openStream } from '../../support/event-stream.ts';
 import { ban, newApp, newDeveloper, newSession, type App } from '../../support/fixtures.ts';
-import { untilPublished } from '../../realtime/support/until-published.ts';
 import { startTestService } from '../../support/service.ts';
 
 const service = await startTestService();
@@ -14,8 +13,7 @@ describe('the stream', () => {
   test('shows all events of the application, in order, and none of another one', async () => {
     const app = await newApp(api);
     const other = await newApp(api);
-    await untilPublished(service);
-    const stream = await follow(api, pathOf(app), app.token);
+    const stream = await follow(service, pathOf(app), app.token);
     await newSession(api, other);
     const session = await newSession(api, app);
     await app.keys(1);
@@ -36,7 +34,7 @@ describe('the stream', () => {
 
   test('can be filtered by types', async () => {
     const app = await newApp(api);
-    const stream = await follow(api, pathOf(app, 'user.created,session.ended'), app.token);
+    const stream = await follow(service, pathOf(app, 'user.created,session.ended'), app.token);
     const session = await newSession(api, app);
     await api.logout({ app_id: app.app_id, token: session.token });
     await stream.next('session.ended');
@@ -45,28 +43,25 @@ describe('the stream', () => {
 
   test('continues after the last event, filtered or not', async () => {
     const app = await newApp(api);
-    await untilPublished(service);
-    const stream = await follow(api, pathOf(app), app.token);
+    const stream = await follow(service, pathOf(app), app.token);
     const start = stream.lastId()!;
     await stream.close();
     const session = await newSession(api, app);
     await api.logout({ app_id: app.app_id, token: session.token });
-    await untilPublished(service);
-    const all = await follow(api, pathOf(app), app.token, { 'last-event-id': start });
+    const all = await follow(service, pathOf(app), app.token, { 'last-event-id': start });
     await all.next('session.ended');
     expect(all.events.map(({ type }) => type)).toEqual(['user.created', 'session.created', 'session.ended']);
-    const some = await follow(api, pathOf(app, 'session.ended'), app.token, { 'last-event-id': start });
+    const some = await follow(service, pathOf(app, 'session.ended'), app.token, { 'last-event-id': start });
     await some.next('session.ended');
     expect(some.events).toHaveLength(1);
-    const rest = await follow(api, pathOf(app), app.token, { 'last-event-id': all.events[1]!.id! });
+    const rest = await follow(service, pathOf(app), app.token, { 'last-event-id': all.events[1]!.id! });
     await rest.next('session.ended');
     expect(rest.events).toHaveLength(1);
   });
 
   test('reports that it cannot continue after an unknown event', async () => {
     const app = await newApp(api);
-    await untilPublished(service);
-    const stream = await follow(api, pathOf(app), app.token, { 'last-event-id': 'evt_gone' });
+    const stream = await follow(service, pathOf(app), app.token, { 'last-event-id': 'evt_gone' });
     expect(stream.events).toMatchObject([
       {
         id: undefined,
@@ -80,8 +75,7 @@ describe('the stream', () => {
     'ends when the application is deleted, filtered by %s',
     async (types) => {
       const app = await newApp(api);
-      await untilPublished(service);
-      const stream = await follow(api, pathOf(app, types), app.token);
+      const stream = await follow(service, pathOf(app, types), app.token);
       await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, { token: app.token });
       expect(await stream.ended).toBe('end');
       expect(stream.events.map(({ type }) => type)).toEqual(types ? [] : ['application.deleted']);
@@ -90,8 +84,7 @@ describe('the stream', () => {
 
   test('continues while the application is disabled', async () => {
     const app = await newApp(api);
-    await untilPublished(service);
-    const stream = await follow(api, pathOf(app), app.token);
+    const stream = await follow(service, pathOf(app), app.token);
     await app.patch({ status: 'disabled' });
     await app.patch({ status: 'active' });
     await stream.next('application.enabled');
@@ -105,8 +98,8 @@ describe('the stream', () => {
       { name: 'reader', scopes: ['read'] },
       { token: app.token },
     );
-    const stream = await follow(api, pathOf(app), body.token);
-    const control = await follow(api, pathOf(app), app.token);
+    const stream = await follow(service, pathOf(app), body.token);
+    const control = await follow(service, pathOf(app), app.token);
     await api.call('DELETE', `/api/v2/dev/tokens/${body.token_id}`, undefined, { token: app.token });
     // It is checked at the next heartbeat.
     expect(await stream.ended).toBe('end');
@@ -149,7 +142,7 @@ describe('what is refused', () => {
 
   test('the eleventh stream', async () => {
     const app = await newApp(api);
-    for (let n = 0; n < 10; n += 1) await follow(api, pathOf(app), app.token);
+    for (let n = 0; n < 10; n += 1) await follow(service, pathOf(app), app.token);
     expect(await call(app, app.token)).toMatchObject({ status: 429, body: { code: 'TOO_MANY_REQUESTS' } });
     const other = await newApp(api);
     expect((await call(other, other.token)).status).toBe(200);
@@ -161,20 +154,20 @@ test('a developer has at most 100, regardless of the number of tokens', async ()
   const open = async () => {
     const wanted = { name: 'reader', scopes: ['read'] };
     const { body } = await api.post<{ token: string }>('/api/v2/dev/tokens', wanted, { token: app.token });
-    return Promise.all(Array.from({ length: 10 }, () => follow(api, pathOf(app), body.token)));
+    return Promise.all(Array.from({ length: 10 }, () => openStream(api, pathOf(app), body.token)));
   };
   for (let tokens = 0; tokens < 10; tokens += 1) await open();
   const refused = await api.call('GET', pathOf(app), undefined, { token: app.token });
   expect(refused).toMatchObject({ status: 429, body: { code: 'TOO_MANY_REQUESTS' } });
   const other = await newApp(api);
-  await follow(api, pathOf(other), other.token);
+  await follow(service, pathOf(other), other.token);
 });
 
 test('a full node accepts no more', async () => {
   const small = await startTestService({ MAX_EVENT_CLIENTS: '2' });
   const app = await newApp(small.api);
-  const first = await follow(small.api, pathOf(app), app.token);
-  await follow(small.api, pathOf(app), app.token);
+  const first = await follow(small, pathOf(app), app.token);
+  await follow(small, pathOf(app), app.token);
   const response = await small.api.call('GET', pathOf(app), undefined, { token: app.token });
   expect(response).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
