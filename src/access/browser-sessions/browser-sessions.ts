@@ -24,11 +24,16 @@ export interface OpenedBrowserSession {
 /** Sessions of browsers, which have a cookie instead of a bearer token. */
 export interface BrowserSessions {
   /**
-   * Signs a browser in.
+   * Signs a browser in. The session that it has had until now ends, because the new cookie replaces its own.
+   * @param cookieHeader the `Cookie` header of the request
    * @throws ApiError INVALID_CREDENTIALS, ACCOUNT_SUSPENDED, TOO_MANY_REQUESTS; VALIDATION_FAILED for an email without
    *   a password
    */
-  open(credentials: BrowserCredentials, client: Client): Promise<OpenedBrowserSession>;
+  open(
+    credentials: BrowserCredentials,
+    cookieHeader: string | undefined,
+    client: Client,
+  ): Promise<OpenedBrowserSession>;
   /** Whether a `Cookie` header has the cookie of a session, which may have ended. */
   hasCookie(cookieHeader: string | undefined): boolean;
   /**
@@ -42,6 +47,7 @@ export interface BrowserSessions {
   current(cookieHeader: string | undefined, client: Client): Promise<BrowserSession>;
   /**
    * Ends the session of a request, if it is valid: its cookie authenticates no request that begins after this returns.
+   * If there are several cookies, all of their sessions end.
    * @returns the `Set-Cookie` header that deletes the cookie
    */
   end(cookieHeader: string | undefined, client: Client): Promise<string>;
@@ -103,8 +109,15 @@ export function createBrowserSessions(deps: Dependencies): BrowserSessions {
     }
   }
 
+  async function endAll(cookieHeader: string | undefined, client: Client): Promise<void> {
+    for (const value of cookie.readAll(cookieHeader)) {
+      const session = await ofCookie(value, client);
+      if (session) await endSession(session, value);
+    }
+  }
+
   return {
-    async open({ email, password, token }, client) {
+    async open({ email, password, token }, cookieHeader, client) {
       if (token === undefined && password === undefined) throw invalidMember('/password', 'is required');
       if (token !== undefined && password !== undefined)
         throw invalidMember('/password', 'must not be sent with token');
@@ -115,6 +128,7 @@ export function createBrowserSessions(deps: Dependencies): BrowserSessions {
       const session = await ofCookie(value, client);
       // The credential may have been revoked since.
       if (!session) throw new ApiError('INVALID_CREDENTIALS');
+      await endAll(cookieHeader, client);
       const secondsLeft = Math.floor((session.expiresAt.getTime() - clock.now().getTime()) / 1000);
       return { session, setCookie: cookie.set(value, secondsLeft) };
     },
@@ -130,9 +144,7 @@ export function createBrowserSessions(deps: Dependencies): BrowserSessions {
     },
 
     async end(cookieHeader, client) {
-      const value = cookie.read(cookieHeader);
-      const session = value === undefined ? undefined : await ofCookie(value, client);
-      if (session) await endSession(session, value!);
+      await endAll(cookieHeader, client);
       return cookie.clear();
     },
 

@@ -94,16 +94,19 @@ export function createdRange({ createdSince, createdUntil }: UserCondition): Cla
 /** The upper bound of all texts with a prefix, compared by code points. */
 const LAST = '\u{10FFFF}';
 
+/** From a prefix to before the end of what has it. Nothing has an empty one: it would select everyone. */
+const prefixRange = (prefix: string): [string, string] => [prefix, prefix === '' ? '' : prefix + LAST];
+
 /** Whose name has a prefix: a range of the index of names, and of the order of names. */
 export const withUsername = (prefix: string): Clause => ({
   sql: '(u.username_key >= ? and u.username_key < ?)',
-  values: [prefix, prefix + LAST],
+  values: prefixRange(prefix),
 });
 
 /** Whose address has a prefix: a range of the index of addresses. */
 export const withEmail = (prefix: string): Clause => ({
   sql: '(u.email is not null and lower(u.email) collate "C" >= ? and lower(u.email) collate "C" < ?)',
-  values: [prefix, prefix + LAST],
+  values: prefixRange(prefix),
 });
 
 function stateClauses(condition: UserCondition, { now, clock }: CurrentTimes): Clause[] {

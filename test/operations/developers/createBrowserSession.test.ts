@@ -86,6 +86,29 @@ test('signs the administrator in for 8 hours', async () => {
   expectError(await read(cookie, '/api/v2/admin/plans'), 401, 'UNAUTHORIZED');
 });
 
+test('ends the session whose cookie the new one replaces, of any kind, and no other', async () => {
+  const { email, password } = developer;
+  const kept = await newBrowserSession(api, developer);
+  const kinds = [
+    [{ email, password }, '/api/v2/dev/me'],
+    [{ token: reseller.token }, '/api/v2/dev/reseller'],
+  ] as const;
+  for (const [credentials, path] of kinds) {
+    const before = cookieOf(await signIn(api, credentials));
+    const refused = await signIn(
+      api,
+      { email, password: `${password}!` },
+      { ...SAME_ORIGIN, cookie: before },
+    );
+    expectError(refused, 401, 'INVALID_CREDENTIALS');
+    expect((await read(before, path)).status).toBe(200);
+    const after = await signIn(api, { email, password }, { ...SAME_ORIGIN, cookie: before });
+    expectError(await read(before, path), 401, 'UNAUTHORIZED');
+    expect((await read(cookieOf(after), '/api/v2/dev/me')).status).toBe(200);
+  }
+  expect((await api.call('GET', '/api/v2/dev/me', undefined, kept)).status).toBe(200);
+});
+
 describe('the session of a reseller ends', () => {
   test('with its token', async () => {
     const { headers } = await newBrowserSession(api, { token: reseller.token });
@@ -163,6 +186,9 @@ test('the cookie is bound to the host, and sent over HTTPS only, if WEB_URL is a
   expect((await me(cookie)).status).toBe(200);
   // Another page of the same site could set a cookie without the prefix.
   expectError(await me(cookie.replace('__Host-', '')), 401, 'UNAUTHORIZED');
+  // Browsers apply the rules of the prefix to names that begin with it, and this one does not.
+  expectError(await me(`\u00a0${cookie}`), 401, 'UNAUTHORIZED');
+  expect((await me(`\u00a0${cookie}; ${cookie}`)).status).toBe(200);
 });
 
 test('concurrent revocation of the token leaves no session', async () => {

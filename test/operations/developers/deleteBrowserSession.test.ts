@@ -46,6 +46,17 @@ test('ends the sessions of resellers and the administrator', async () => {
   expect((await api.call('GET', '/api/v2/dev/reseller', undefined, reseller)).status).toBe(200);
 });
 
+test('ends the sessions of all cookies if another page of the host name has set one', async () => {
+  const [mine, planted] = [await newBrowserSession(api, developer), await newBrowserSession(api, developer)];
+  const cookie = `${planted.headers['cookie']}; ${mine.headers['cookie']}`;
+  const both = { headers: { ...SAME_ORIGIN, cookie } };
+  expectError(await api.call('GET', PATH, undefined, both), 401, 'UNAUTHORIZED');
+  expect((await api.call('DELETE', PATH, undefined, both)).status).toBe(200);
+  for (const browser of [mine, planted]) {
+    expectError(await api.call('GET', PATH, undefined, browser), 401, 'UNAUTHORIZED');
+  }
+});
+
 test('deletes the cookie even if the session has ended', async () => {
   const browser = await newBrowserSession(api, developer);
   for (const headers of [browser.headers, browser.headers, SAME_ORIGIN]) {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import contract from '../../../generated/openapi.json' with { type: 'json' };
 import type { components } from '../../../generated/types.ts';
 import { connectTo } from '../../support/database.ts';
 import { newApp, newDeveloper, type App } from '../../support/fixtures.ts';
 import type { TestService } from '../../support/service.ts';
 import { expectError, expectFaults } from './errors.ts';
+import { redeemed } from './licenses.ts';
 
 type Schemas = components['schemas'];
 export type LicensesOutcome = Schemas['ChangeLicensesResult'] & { readonly banned_users?: number };
@@ -18,6 +20,37 @@ export function callBulk<Outcome = LicensesOutcome & UsersOutcome>(
   headers: Record<string, string> = {},
 ) {
   return api.call<Outcome>('POST', `/api/v2/dev/apps/${app_id}/${path}`, body, { token, headers });
+}
+
+/** Texts that name nothing, however they are normalized or compared. */
+const NOTHING = [
+  ' ',
+  '\u00a0',
+  '\u3000',
+  '\ufeff',
+  '\u2800',
+  ' \u2003 ',
+  '%',
+  '_',
+  '%%%',
+  '*',
+  '.*',
+  '""',
+  'null',
+];
+
+/** The members of a filter that may have any text. */
+const textsOf = ({ properties }: { readonly properties: Readonly<Record<string, object>> }) =>
+  Object.entries(properties).flatMap(([name, schema]) => {
+    const { type, format, enum: values } = resolved(schema);
+    return type === 'string' && !format && !values ? [name] : [];
+  });
+
+function resolved(schema: object): { type?: string; format?: string; enum?: unknown } {
+  const name = '$ref' in schema ? String(schema.$ref).split('/').at(-1)! : undefined;
+  return name
+    ? resolved(contract.components.schemas[name as keyof typeof contract.components.schemas])
+    : schema;
 }
 
 /** Tests that hold for every bulk operation. @param path such as `users/ban` */
@@ -73,6 +106,23 @@ export function testBulkAction(service: TestService, path: string): void {
     await refused({ [ids]: [absent], cursor: 'nonsense' }, '/cursor');
     expectError(await callBulk(service, app, path, {}), 400, 'VALIDATION_FAILED');
     expectError(await callBulk(service, app, path, { [ids]: [absent], all: true }), 400, 'VALIDATION_FAILED');
+  });
+
+  test('a filter that names nothing selects nothing', async () => {
+    const app = await newApp(api);
+    await redeemed(api, app);
+    await app.keys(1);
+    const { UserFilter, LicenseFilter } = contract.components.schemas;
+    const texts = textsOf(path.startsWith('users') ? UserFilter : LicenseFilter);
+    expect(texts).toContain('q');
+    for (const member of texts) {
+      for (const text of NOTHING) {
+        const filter = { [member]: text };
+        const { status, body } = await callBulk(service, app, path, { filter, dry_run: true });
+        expect([200, 400], JSON.stringify(filter)).toContain(status);
+        expect(body.matched ?? 0, JSON.stringify(filter)).toBe(0);
+      }
+    }
   });
 
   test('an Idempotency-Key is ignored, because it would make one transaction of all steps', async () => {
