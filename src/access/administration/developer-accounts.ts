@@ -41,7 +41,7 @@ export interface DeveloperAccounts {
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly developers: Pick<Developers, 'account' | 'find' | 'directory'>;
+  readonly developers: Pick<Developers, 'account' | 'find' | 'directory' | 'lockSuspensionForShare'>;
   readonly applications: Pick<
     Applications,
     'usersOfLargestApplication' | 'disableAll' | 'restoreAll' | 'countDisabled' | 'idsOfDeveloper'
@@ -102,6 +102,11 @@ export function createDeveloperAccounts(deps: Dependencies): DeveloperAccounts {
         const data = { reason, applications_disabled: disabled };
         await record(trx, actor, developerId, { action: 'developer.suspended', data });
       });
+      // Also those that were created while this waited for the developer. From now on none can be.
+      const isSuspended = async (trx: Knex.Transaction) =>
+        (await developers.lockSuspensionForShare(trx, developerId)) !== null;
+      if (disableApplications)
+        await knex.transaction((trx) => applications.disableAll(trx, developerId, () => isSuspended(trx)));
       return get(developerId);
     },
 

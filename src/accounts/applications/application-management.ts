@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../../foundation/audit/audit.ts';
 import type { Developers } from '../developers/developers.ts';
-import { invalidMember } from '../../foundation/errors/api-error.ts';
+import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -30,13 +30,14 @@ export interface ApplicationChanges extends Partial<ApplicationSettings> {
 
 /** What developers do with their applications. */
 export interface ApplicationManagement {
-  /** @throws ApiError QUOTA_EXCEEDED */
+  /** @throws ApiError QUOTA_EXCEEDED; ACCOUNT_SUSPENDED if the developer has been suspended meanwhile */
   create(actor: Actor, name: string): Promise<{ application: OwnApplication; secret: string }>;
   /** @throws ApiError APPLICATION_NOT_FOUND, also for an application of another developer */
   ofDeveloper(developerId: string, appId: string): Promise<OwnApplication>;
   list(developerId: string, page: PageRequest): Promise<Page<OwnApplication>>;
   /**
-   * @throws ApiError APPLICATION_NOT_FOUND; VALIDATION_FAILED when status and paused contradict each other
+   * @throws ApiError APPLICATION_NOT_FOUND; VALIDATION_FAILED when status and paused contradict each other;
+   *   ACCOUNT_SUSPENDED if the developer has been suspended meanwhile
    */
   update(actor: Actor, appId: string, changes: ApplicationChanges): Promise<OwnApplication>;
   /** @throws ApiError APPLICATION_NOT_FOUND */
@@ -45,7 +46,10 @@ export interface ApplicationManagement {
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly developers: Pick<Developers, 'takeApplicationSeat' | 'returnApplicationSeat'>;
+  readonly developers: Pick<
+    Developers,
+    'takeApplicationSeat' | 'returnApplicationSeat' | 'lockSuspensionForShare'
+  >;
   readonly events: Events;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -60,6 +64,11 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
     return toOwnApplication(await required(store.findApplicationOfDeveloper(knex, developerId, appId)));
   }
 
+  /** A request that began before a suspension must not undo what it did to the applications. */
+  async function assertNotSuspended(trx: Knex.Transaction, developerId: string): Promise<void> {
+    if (await developers.lockSuspensionForShare(trx, developerId)) throw new ApiError('ACCOUNT_SUSPENDED');
+  }
+
   return {
     async create(actor, name) {
       const { developerId } = actor;
@@ -68,6 +77,7 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
       const now = clock.now();
       const row = await knex.transaction(async (trx) => {
         await developers.takeApplicationSeat(trx, developerId);
+        await assertNotSuspended(trx, developerId);
         await store.insertApplication(trx, {
           app_id: appId,
           developer_id: developerId,
@@ -107,6 +117,7 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
       }
       return knex.transaction(async (trx) => {
         const row = await required(store.lockApplicationOfDeveloperForUpdate(trx, developerId, appId));
+        await assertNotSuspended(trx, developerId);
         const now = clock.now();
         const before = toApplication(row);
         if (settings.tiers) assertTiers(before.tiers, settings.tiers);

@@ -11,9 +11,10 @@ import { eventOfStatus } from './status-events.ts';
 export interface ApplicationSuspensions {
   /**
    * Disables all applications of a developer that are not disabled yet, inside the caller's transaction.
+   * @param isWanted called once the applications are locked; without its consent they stay as they are
    * @returns how many
    */
-  disableAll(trx: Knex.Transaction, developerId: string): Promise<number>;
+  disableAll(trx: Knex.Transaction, developerId: string, isWanted?: () => Promise<boolean>): Promise<number>;
   /**
    * Gives the applications that `disableAll` has disabled the status that they had before, inside the caller's
    * transaction.
@@ -59,8 +60,9 @@ export function createApplicationSuspensions(deps: Dependencies): ApplicationSus
   }
 
   return {
-    async disableAll(trx, developerId) {
+    async disableAll(trx, developerId, isWanted = () => Promise.resolve(true)) {
       const rows = await lockAll(trx, developerId);
+      if (!(await isWanted())) return 0;
       const enabled = rows.filter(({ status }) => status !== 'disabled');
       const changes: Change[] = [];
       for (const row of enabled)

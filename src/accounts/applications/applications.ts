@@ -55,7 +55,10 @@ export interface Applications
 
 interface Dependencies {
   readonly knex: Knex;
-  readonly developers: Pick<Developers, 'takeApplicationSeat' | 'returnApplicationSeat' | 'planLimitsOf'>;
+  readonly developers: Pick<
+    Developers,
+    'takeApplicationSeat' | 'returnApplicationSeat' | 'planLimitsOf' | 'lockSuspensionForShare'
+  >;
   readonly events: Events;
   readonly vpn: Vpn;
   readonly keyring: Keyring;

@@ -7,7 +7,7 @@ const WINDOW = 20_000;
 /** Such a read takes a millisecond unless very many notes of all tenants contain the part. */
 const TIME_MS = 300;
 
-/** A license by its id, or by its key. */
+/** The license with an id, or those with a key: at most one of each application. */
 export async function findByName(
   db: Knex,
   appIds: readonly string[],

@@ -38,8 +38,9 @@ export function createLicenseSearch({ knex, safe }: Dependencies): LicenseSearch
       for (const row of rows) if (!found.has(row.license_id)) found.set(row.license_id, { row, match });
     }
     const named = { licenseId: text, keyDigest: safe.digestOf(text) };
-    const [exact] = await store.findByName(knex, appIds, named);
-    if (exact) add([exact], exact.license_id === text ? 'id' : 'license_key');
+    // A key can exist in several applications, because it may have been imported.
+    const exact = await store.findByName(knex, appIds, named);
+    add(exact, exact[0]?.license_id === text ? 'id' : 'license_key');
     const wanted = limit + 1;
     add(await store.findByHolders(knex, appIds, holderIds, wanted), 'redeemed_by');
     if (found.size > limit || [...text].length < SHORTEST_PART) return { found, isComplete: true };

@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { components } from '../../../generated/types.ts';
 import { ADMINISTRATOR } from '../../support/billing.ts';
 import { newBrowserSession, signIn } from '../../support/browser-session.ts';
-import { connectTo } from '../../support/database.ts';
 import { follow } from '../../support/event-stream.ts';
 import {
   newApp,
@@ -17,7 +16,7 @@ import { authorize, beginAuthorization, Browser, consent, discover, newClient } 
 import { startTestService } from '../../support/service.ts';
 import { startReceiver } from '../../webhooks/support/receiver.ts';
 import { listDeliveries, LOOPBACK, newWebhook } from '../../webhooks/support/webhooks.ts';
-import { accountOf, reinstate, suspend } from '../support/developer-accounts.ts';
+import { reinstate, suspend } from '../support/developer-accounts.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { newReseller } from '../support/resellers.ts';
 import { auditLog, newApiToken } from '../support/tokens.ts';
@@ -308,88 +307,6 @@ test('a repetition stops webhook endpoints that the suspension did not see', asy
   await suspend(api, developer.developerId);
   const found: unknown = await endpoint().first('suspended_at');
   expect(found).toEqual({ suspended_at: expect.any(Date) as Date });
-});
-
-describe('an endpoint whose creation and the suspension overlap gets nothing', () => {
-  /** Another process, which holds what statements lock until its transaction ends. */
-  async function holding(...statements: readonly (readonly [sql: string, values?: string[]])[]) {
-    const client = await connectTo(databaseUrl);
-    await client.query('begin');
-    for (const [sql, values] of statements) await client.query(sql, values);
-    return client;
-  }
-
-  /** Waits until a statement waits for a lock. */
-  async function untilWaiting(beginning: string): Promise<void> {
-    const client = await connectTo(databaseUrl);
-    const waiting = () =>
-      client.query(
-        `select from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
-        [`${beginning}%`],
-      );
-    await expect.poll(async () => (await waiting()).rowCount).toBe(1);
-    await client.end();
-  }
-
-  const suspendedAt = async (app: App): Promise<unknown> =>
-    (
-      (await service.database.knex('webhooks').where({ app_id: app.app_id }).first('suspended_at')) as
-        { suspended_at: unknown } | undefined
-    )?.suspended_at;
-
-  test('if the suspension commits first', async () => {
-    const developer = await newDeveloper(api);
-    const app = await newApp(api, developer);
-    const suspension = await holding([
-      'update developers set suspended_at = now() where developer_id = $1',
-      [developer.developerId],
-    ]);
-    const creation = newWebhook(api, app, 'http://127.0.0.1:9999/', ['user.created']);
-    await untilWaiting('select "suspended_at" from "developers"');
-    await suspension.query('commit');
-    await creation;
-    expect(await suspendedAt(app)).toBeInstanceOf(Date);
-    await reinstate(api, developer.developerId);
-    expect(await suspendedAt(app)).toBeNull();
-  });
-
-  test('if the creation commits first', async () => {
-    const developer = await newDeveloper(api);
-    const app = await newApp(api, developer);
-    // The creation waits after it has inserted the endpoint, before its event.
-    const held = await holding(['lock table events in share mode']);
-    const creation = newWebhook(api, app, 'http://127.0.0.1:9999/', ['user.created']);
-    await untilWaiting('insert into "events"');
-    const suspension = suspend(api, developer.developerId);
-    await untilWaiting('select "suspended_at", "suspension_reason"');
-    await held.query('commit');
-    await Promise.all([creation, suspension]);
-    expect(await suspendedAt(app)).toBeInstanceOf(Date);
-  });
-});
-
-test('several suspensions and reinstatements at once leave one state', async () => {
-  const developer = await newDeveloper(api);
-  const app = await newApp(api, developer);
-  const id = developer.developerId;
-  const responses = await Promise.all(
-    Array.from({ length: 12 }, (_, n) =>
-      n % 2 === 0
-        ? suspend(n % 4 === 0 ? api : other, id, { disable_applications: true })
-        : reinstate(other, id),
-    ),
-  );
-  expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(200));
-  await reinstate(api, id);
-  const { body } = await api.call<Schemas['ApplicationResult']>(
-    'GET',
-    `/api/v2/dev/apps/${app.app_id}`,
-    undefined,
-    app,
-  );
-  expect(body).toMatchObject({ status_code: 'active' });
-  expect((await accountOf(api, id)).body).toMatchObject({ account_status: 'active', suspended_at: null });
 });
 
 test('DEVELOPER_NOT_FOUND, VALIDATION_FAILED and UNAUTHORIZED', async () => {

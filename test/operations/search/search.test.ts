@@ -54,6 +54,30 @@ test('applications by id and by a part of the name', async () => {
   for (const q of ['strassen', 'FEST', ' 2000 ']) expect(await hits(developer, q)).toContainEqual(hit);
 });
 
+test('a key that was imported into several applications is found in each', async () => {
+  const license_key = `SHARED-KEY-${unique('key').toUpperCase()}`;
+  const license_ids = [];
+  for (const { app_id, token } of [app, other]) {
+    const csv = `license_key,duration_days,tier\n${license_key},30,Standard\n`;
+    const imported = await fetch(`${api.baseUrl}/api/v2/dev/apps/${app_id}/licenses/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv', authorization: `Bearer ${token}` },
+      body: csv,
+    });
+    expect(imported.status).toBe(201);
+    const { body } = await api.call<{ data: { license_id: string }[] }>(
+      'GET',
+      `/api/v2/dev/apps/${app_id}/licenses?q=${license_key}`,
+      undefined,
+      { token },
+    );
+    license_ids.push(body.data[0]!.license_id);
+  }
+  expect(await hits(developer, license_key)).toEqual(
+    license_ids.map((id) => ({ kind: 'license', id, match: 'license_key' })),
+  );
+});
+
 test('licenses by id, key, note, and holder', async () => {
   const licenses = licensesOf(api, other);
   const [made] = await licenses.create(1, { note: 'Booth 7, 50% off_season' });
