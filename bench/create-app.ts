@@ -1,5 +1,9 @@
 import type { App } from './data.ts';
 
+/** The sign-in of the developer. */
+export const EMAIL = 'bench@latchkey.example';
+export const PASSWORD = 'a developer password';
+
 /** Registers a developer at the service and creates an application, as a developer would. */
 export async function createApp(port: number): Promise<App> {
   async function post<Result>(path: string, body: object, token?: string): Promise<Result> {
@@ -12,7 +16,7 @@ export async function createApp(port: number): Promise<App> {
       throw new Error(`${path} returned ${response.status} ${await response.text()}`);
     return (await response.json()) as Result;
   }
-  const account = { email: 'bench@latchkey.example', password: 'a developer password' };
+  const account = { email: EMAIL, password: PASSWORD };
   const { token } = await post<{ token: string }>('/api/v2/dev/register', account);
   const { app_id, secret } = await post<App>('/api/v2/dev/apps', { name: 'Bench' }, token);
   return { app_id, secret, token };

@@ -6,6 +6,7 @@ import { machineLine } from './report.ts';
 import { measureCalls } from './sections/calls.ts';
 import { measureEvents } from './sections/events.ts';
 import { measureKeys } from './sections/keys.ts';
+import { measurePages } from './sections/pages.ts';
 import { measureGrowth } from './sections/growth.ts';
 import { measureStorm } from './sections/storm.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
@@ -35,6 +36,7 @@ async function bench(stage: Stage, plan: Plan): Promise<void> {
   if (sections.has('keys')) print(await measureKeys(stage, plan));
   if (sections.has('events')) print(await measureEvents(stage, plan));
   if (sections.has('webhooks')) print(await measureWebhooks(stage, plan));
+  if (sections.has('pages')) print(await measurePages(stage, plan));
   if (sections.has('growth')) print(await measureGrowth(stage, plan));
 }
 

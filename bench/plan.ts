@@ -1,5 +1,6 @@
 /** A part of the bench that can be run by itself. */
-export type Section = 'verify' | 'login' | 'activate' | 'keys' | 'events' | 'webhooks' | 'storm' | 'growth';
+export type Section =
+  'verify' | 'login' | 'activate' | 'keys' | 'events' | 'webhooks' | 'pages' | 'storm' | 'growth';
 
 const SECTIONS: readonly Section[] = [
   'verify',
@@ -8,6 +9,7 @@ const SECTIONS: readonly Section[] = [
   'keys',
   'events',
   'webhooks',
+  'pages',
   'storm',
   'growth',
 ];

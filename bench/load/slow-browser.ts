@@ -25,7 +25,13 @@ export interface LoadTimes {
 }
 
 const TIMEOUT_MS = 60_000;
-const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+];
 
 /** Debian's Chromium, or the program that CHROMIUM names. */
 export function startBrowser(): Promise<Browser> {
@@ -37,7 +43,10 @@ export async function loadPage(browser: Browser, device: Device, wanted: PageLoa
   const { url, cookie, ready } = wanted;
   const context = await browser.newContext({ locale: 'en-US' });
   try {
-    if (cookie) await context.addCookies([{ ...cookie, url: new URL('/', url).href, httpOnly: true, sameSite: 'Strict' }]);
+    if (cookie)
+      await context.addCookies([
+        { ...cookie, url: new URL('/', url).href, httpOnly: true, sameSite: 'Strict' },
+      ]);
     const page = await context.newPage();
     await page.addInitScript(`
       window.usable = new Promise((resolve) => {

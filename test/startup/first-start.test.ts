@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { openPage, startBrowser } from '../dashboard/support/browser.ts';
+import { signIn } from '../dashboard/support/signed-in.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import {
   postmasterOf,
@@ -30,6 +32,7 @@ interface Banner {
   readonly secret: string;
   readonly keys: string[];
   readonly developer: string;
+  readonly dashboard: string;
   readonly curls: string[];
   readonly lines: string[];
 }
@@ -43,6 +46,7 @@ function readBanner({ output }: Pick<ServiceProcess, 'output'>): Banner {
     secret: all('secret')[0]!,
     keys: all('license key'),
     developer: all('developer')[0]!,
+    dashboard: all('dashboard')[0]!,
     curls: lines.filter((line) => /\bcurl /.test(line)),
     lines,
   };
@@ -76,6 +80,16 @@ async function expectTheJobToWork(banner: Banner): Promise<void> {
   expect(activate).toMatchObject({ status: 'success', subscription_tier: 'Standard' });
   expect(Date.parse(String(activate!['expires_at']))).toBeGreaterThan(Date.now() + 29 * 86_400_000);
   expect(logout).toMatchObject({ status: 'success' });
+}
+
+/** Signs in to the dashboard with what the banner says, in a real browser. */
+async function expectTheDashboardToWork({ dashboard }: Banner, email: string, password: string): Promise<void> {
+  const browser = await startBrowser();
+  const { page, faults } = await openPage(browser, { origin: new URL(dashboard).origin, now: new Date() });
+  await page.goto(dashboard);
+  await signIn(page, { email, password });
+  await page.getByRole('link', { name: 'Demo application' }).first().waitFor();
+  expect(faults).toEqual([]);
 }
 
 test(
@@ -122,6 +136,7 @@ test(
     const [email, password] = /^(\S+) \/ (\S+)/.exec(banner.developer)!.slice(1) as [string, string];
     const developer = await first.api.post('/api/v2/dev/login', { email, password });
     expect(developer.status).toBe(200);
+    await expectTheDashboardToWork(banner, email, password);
     const token = String(developer.body['token']);
 
     expect(await first.end('SIGTERM')).toBe(0);

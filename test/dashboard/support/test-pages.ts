@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import { beforeAll, expect, test } from 'vitest';
 import { ADMINISTRATOR } from '../../support/billing.ts';
 import { startTestService } from '../../support/service.ts';
@@ -7,37 +6,13 @@ import type { Visitor } from './area.ts';
 import { openPage, startBrowser, type Watched } from './browser.ts';
 import { spoilTexts } from './hostile-texts.ts';
 import { layoutFaultsOf } from './layout-faults.ts';
+import { settle, violationsOf } from './page-checks.ts';
 import { prepareAccount, ROUTES } from './routes.ts';
 import { openConsole, openSignedIn } from './signed-in.ts';
 
 /** A folder for a picture of each page, to look at. */
 const PICTURES = process.env['DASHBOARD_PICTURES'];
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-
-/**
- * What axe finds, and where.
- * @param rule finds only what it is about
- * @param isScrolled a control is half behind the bar at the top, which is no fault
- */
-async function violationsOf({ page }: Watched, rule?: string, isScrolled = false): Promise<string[]> {
-  // Our pages have no frames, and only violations are of interest: both save time.
-  const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ['violations'] });
-  if (isScrolled) axe.disableRules(['target-size']);
-  const { violations } = await (rule ? axe.withRules([rule]) : axe.withTags(RULES)).analyze();
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
-  );
-}
-
-/** Waits for the data and the ends of animations, because a half-visible text has too little contrast. */
-async function settle({ page, idle }: Watched): Promise<void> {
-  await idle();
-  await page.evaluate(`Promise.all(document.getAnimations()
-    .filter((animation) => animation.effect.getTiming().iterations !== Infinity)
-    .map((animation) => animation.finished))`);
-}
 
 interface Look {
   readonly viewport: { readonly width: number; readonly height: number };
@@ -88,7 +63,7 @@ export async function testPages({ viewport, colorSchemes, isHostile = false }: L
         await opened.page.screenshot({ path, fullPage: false });
       }
       expect(
-        await violationsOf(opened, at === 0 ? undefined : 'color-contrast', isScrolled),
+        await violationsOf(opened, { rule: at === 0 ? undefined : 'color-contrast', isScrolled }),
         colorScheme,
       ).toEqual([]);
     }

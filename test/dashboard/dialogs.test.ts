@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { ADMINISTRATOR } from '../support/billing.ts';
+import { startTestService } from '../support/service.ts';
+import type { Visitor } from './support/area.ts';
+import { startBrowser, type Watched } from './support/browser.ts';
+import { DIALOG, openEverything, refuseChanges, type Crawl } from './support/crawl.ts';
+import { settle } from './support/page-checks.ts';
+import { prepareAccount, ROUTES } from './support/routes.ts';
+import { openConsole, openSignedIn } from './support/signed-in.ts';
+
+const service = await startTestService();
+const browser = await startBrowser();
+const account = await prepareAccount(service);
+const VIEWPORT = { width: 1280, height: 860 };
+
+const open: Readonly<Record<Visitor, () => Promise<Watched>>> = {
+  developer: () => openSignedIn(browser, service, account.developer, { viewport: VIEWPORT }),
+  reseller: () => openConsole(browser, service, 'reseller', { ...account.reseller, viewport: VIEWPORT }),
+  administrator: () =>
+    openConsole(browser, service, 'administrator', { ...ADMINISTRATOR, viewport: VIEWPORT }),
+};
+
+test.each(['developer', 'reseller', 'administrator'] as const)(
+  'all that buttons open in the console of the %s',
+  { timeout: 300_000 },
+  async (visitor) => {
+    const watched = await open[visitor]();
+    const { page } = watched;
+    await refuseChanges(page);
+    const crawl: Crawl = { opened: new Map(), pressed: new Set(), faults: [] };
+    for (const route of ROUTES.filter((each) => each.visitor === visitor)) {
+      await page.goto(`${service.baseUrl}/dashboard${route.path(account)}`);
+      await page.getByText(route.shows).first().waitFor();
+      await settle(watched);
+      const isDialog = (await page.locator(DIALOG).count()) > 0;
+      await openEverything(watched, isDialog ? DIALOG : 'main', crawl);
+    }
+    await openEverything(watched, '#root', crawl);
+    expect([...new Set(crawl.faults)]).toEqual([]);
+    expect(crawl.opened.size).toBeGreaterThan({ developer: 40, reseller: 2, administrator: 8 }[visitor]);
+  },
+);

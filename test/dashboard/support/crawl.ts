@@ -1,0 +1,131 @@
+import { mkdirSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { Watched } from './browser.ts';
+import { layoutFaultsOf } from './layout-faults.ts';
+import { settle, settleAnimations, violationsOf } from './page-checks.ts';
+
+/** What is open over the page. */
+export const DIALOG = '[role=dialog], [role=alertdialog]';
+const MENU = '[role=menu]:popover-open';
+const WIDE = { width: 1280, height: 860 };
+const NARROW = { width: 360, height: 740 };
+/** They close what they are in. */
+const CLOSING = ['Close', 'Cancel', 'Done'];
+/** A folder for a picture of each dialog, to look at. */
+const PICTURES = process.env['DASHBOARD_PICTURES'];
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+
+/** What was opened, and what is wrong with it. */
+export interface Crawl {
+  /** Where each dialog was opened first, by its title. */
+  readonly opened: Map<string, string>;
+  /** The buttons that were pressed, by page and name. */
+  readonly pressed: Set<string>;
+  readonly faults: string[];
+}
+
+/** Refuses every change, because the buttons that are pressed may make one. */
+export async function refuseChanges(page: Page): Promise<void> {
+  const problem = {
+    type: 'about:blank',
+    title: 'Refused by the test',
+    status: 403,
+    detail: 'The test allows no changes.',
+    code: 'INSUFFICIENT_SCOPE',
+  };
+  await page.route(/\/api\//, (route) =>
+    ['GET', 'HEAD'].includes(route.request().method())
+      ? route.fallback()
+      : route.fulfill({
+          status: 403,
+          contentType: 'application/problem+json',
+          body: JSON.stringify(problem),
+        }),
+  );
+}
+
+/**
+ * Opens everything that buttons open: dialogs, drawers, and the dialogs of menus' items. Checks each dialog once: what
+ * axe finds, the contrast of the other colors, the layout in a narrow window, and that Escape closes it and returns the
+ * focus.
+ */
+export async function openEverything(watched: Watched, within: string, crawl: Crawl): Promise<void> {
+  const { page } = watched;
+  const address = page.url();
+  // Without ids: a page has the same buttons for everything that it shows.
+  const path = new URL(address).pathname.replaceAll(/[a-z]+_[0-9a-z]{26}/g, 'id');
+  const scope = page.locator(within).last();
+  const before = await page.locator(DIALOG).count();
+  for (const name of await namesIn(page, within)) {
+    const button = scope.getByRole('button', { name, exact: true }).first();
+    const place = `${path} ${name}`;
+    if (crawl.pressed.has(place) || !(await button.isVisible()) || !(await button.isEnabled())) continue;
+    crawl.pressed.add(place);
+    await button.click();
+    await rendered(page);
+    const items = await page.locator(`${MENU} [role=menuitem]`).allInnerTexts();
+    if (items.length === 0) await inspect(watched, before, place, crawl);
+    else await page.keyboard.press('Escape');
+    for (const item of items) {
+      await button.click();
+      await page.locator(MENU).getByRole('menuitem', { name: item, exact: true }).first().click();
+      await rendered(page);
+      await inspect(watched, before, `${place}, ${item}`, crawl);
+      if (page.url() !== address) await reopen(watched, address);
+    }
+    if (page.url() !== address || !(await scope.isVisible())) await reopen(watched, address);
+  }
+}
+
+/** The names of buttons, each once: every row of a table has the same ones. */
+async function namesIn(page: Page, within: string): Promise<readonly string[]> {
+  const names = await page.evaluate<
+    string[]
+  >(`[...document.querySelectorAll(${JSON.stringify(within)})].flatMap((scope) =>
+    [...scope.querySelectorAll('button')]
+      .filter((button) => !button.disabled && button.checkVisibility() && !button.closest('[role=tablist]'))
+      .map((button) => (button.ariaLabel ?? button.innerText).replace(/\\s+/g, ' ').trim()))`);
+  return [...new Set(names)].filter((name) => name !== '' && !CLOSING.includes(name));
+}
+
+/** Checks the dialog that a button has opened, if it has, and closes it. @param before how many were open */
+async function inspect(watched: Watched, before: number, place: string, crawl: Crawl): Promise<void> {
+  const { page } = watched;
+  const dialogs = page.locator(DIALOG);
+  if ((await dialogs.count()) <= before) return;
+  const title = (await dialogs.last().getByRole('heading').first().innerText()).trim();
+  const add = (fault: string) => crawl.faults.push(`${place} > ${title}: ${fault}`);
+  if (!crawl.opened.has(title)) {
+    crawl.opened.set(title, place);
+    await settle(watched);
+    for (const fault of await violationsOf(watched, { within: DIALOG })) add(fault);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await settleAnimations(page);
+    for (const fault of await violationsOf(watched, { within: DIALOG, rule: 'color-contrast' }))
+      add(`dark: ${fault}`);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(NARROW);
+    await rendered(page);
+    for (const fault of await layoutFaultsOf(page)) add(fault);
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/dialog-${place.replace(/\W+/g, '-')}.png` });
+    await page.setViewportSize(WIDE);
+  }
+  await page.keyboard.press('Escape');
+  try {
+    await expect.poll(() => dialogs.count(), { timeout: 5_000 }).toBe(before);
+  } catch {
+    add('Escape does not close it');
+  }
+  if (await page.evaluate('document.activeElement === document.body'))
+    add('the focus is lost when it closes');
+}
+
+/** Waits until what a click changed is in the document. */
+const rendered = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+
+async function reopen(watched: Watched, address: string): Promise<void> {
+  await watched.page.goto(address);
+  await settle(watched);
+}
