@@ -20,7 +20,7 @@ import { StartupError } from '../platform/startup-error.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Replaceable parts for tests: the clock, the machine's time, randomness, password hashing, two intervals, the
+ * Replaceable parts for tests: the clock, the machine's time, randomness, password hashing, four intervals, the
  * deadline of a request and the time limit of a statement. By default, the service's own.
  */
 export interface Sources {
@@ -29,6 +29,8 @@ export interface Sources {
   readonly random?: Random;
   readonly argon2?: Parameters<typeof compose>[0]['argon2'];
   readonly processorPauseMs?: number;
+  readonly housekeepingPauseMs?: number;
+  readonly heartbeatTickMs?: number;
   readonly lingerMs?: number;
   readonly deadlineMs?: number;
   readonly statementTimeoutMs?: number;
@@ -77,7 +79,7 @@ export async function startService(
       // Concurrently, because each of them may take most of the available time.
       const serving: (() => unknown)[] = [];
       opened.defer(() => together(serving));
-      const realtime = services.realtime.start();
+      const realtime = services.realtime.start(sources.heartbeatTickMs);
       serving.push(() => realtime.stop());
       // Before any request, because requests enqueue mail.
       const mails = await services.mails.start();
@@ -93,7 +95,7 @@ export async function startService(
       serving.push(() => signingKeys.stop());
       const processor = await payments.start();
       serving.push(() => processor.stop());
-      const housekeeping = startHousekeeping(services, logger);
+      const housekeeping = startHousekeeping(services, logger, sources.housekeepingPauseMs);
       serving.push(() => housekeeping.stop());
       const webhooks = await services.webhooks.start();
       serving.push(() => webhooks.stop());

@@ -71,7 +71,7 @@ async function untilResponse(send: () => Promise<LightResponse>): Promise<LightR
 
 describe.each(keyed.map((operation) => [operation.operationId, operation] as const))(
   '%s, many times at once over two processes',
-  { timeout: 60_000 },
+
   (_id, operation) => {
     test('one effect and one response', async () => {
       const alone = await requestOf(operation);
@@ -101,7 +101,7 @@ describe.each(keyed.map((operation) => [operation.operationId, operation] as con
   },
 );
 
-test('many keys at once each have their own effect', { timeout: 60_000 }, async () => {
+test('many keys at once each have their own effect', async () => {
   const app = await newApp(api);
   const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
   const keys = Array.from({ length: 40 }, () => randomUUID());
@@ -123,55 +123,51 @@ test('many keys at once each have their own effect', { timeout: 60_000 }, async 
   expect(count!.made).toBe(40);
 });
 
-test(
-  'kill -9 during a request leaves both effect and response, or neither',
-  { timeout: 90_000 },
-  async () => {
-    const app = await newApp(api, await newDeveloper(api));
-    const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
-    const body = { amount: 20, duration_days: 30, tier: 'Pro' };
-    const acknowledged = new Map<string, string>();
-    const keys: string[] = [];
-    const send = (at: LightClient, key: string) =>
-      at.call('POST', path, body, { token: app.token, headers: { 'idempotency-key': key } });
+test('kill -9 during a request leaves both effect and response, or neither', async () => {
+  const app = await newApp(api, await newDeveloper(api));
+  const path = `/api/v2/dev/apps/${app.app_id}/licenses`;
+  const body = { amount: 20, duration_days: 30, tier: 'Pro' };
+  const acknowledged = new Map<string, string>();
+  const keys: string[] = [];
+  const send = (at: LightClient, key: string) =>
+    at.call('POST', path, body, { token: app.token, headers: { 'idempotency-key': key } });
 
-    for (let round = 0; round < 3; round += 1) {
-      const victim = await spawnService({
-        DATABASE_URL: two.databaseUrl,
-        MASTER_KEY: masterKey,
-        LOG_LEVEL: 'error',
-      });
-      const at = new LightClient(victim.api.baseUrl);
-      const burst = Array.from({ length: 60 }, () => randomUUID());
-      keys.push(...burst);
-      let received = 0;
-      const sent = burst.map((key) =>
-        send(at, key).then(
-          (response) => {
-            received += 1;
-            if (response.status === 201) acknowledged.set(key, JSON.stringify(response.body));
-          },
-          () => {},
-        ),
-      );
-      await expect.poll(() => received, { interval: 1 }).toBeGreaterThan(5 * round);
-      await victim.end('SIGKILL');
-      await Promise.all(sent);
-    }
-    expect(acknowledged.size).toBeGreaterThan(0);
-    expect(acknowledged.size).toBeLessThan(keys.length);
-
-    for (const [turn, key] of keys.entries()) {
-      const response = await untilResponse(() => send(client(turn), key));
-      expect(response.status).toBe(201);
-      const known = acknowledged.get(key);
-      if (known !== undefined) expect(JSON.stringify(response.body)).toBe(known);
-    }
-    const [count] = await sql<{ made: number; announced: number }>(
-      `select (select count(*)::int from licenses where app_id = $1) as made,
-       (select count(*)::int from events where app_id = $1 and type = 'license.created') as announced`,
-      [app.app_id],
+  for (let round = 0; round < 3; round += 1) {
+    const victim = await spawnService({
+      DATABASE_URL: two.databaseUrl,
+      MASTER_KEY: masterKey,
+      LOG_LEVEL: 'error',
+    });
+    const at = new LightClient(victim.api.baseUrl);
+    const burst = Array.from({ length: 60 }, () => randomUUID());
+    keys.push(...burst);
+    let received = 0;
+    const sent = burst.map((key) =>
+      send(at, key).then(
+        (response) => {
+          received += 1;
+          if (response.status === 201) acknowledged.set(key, JSON.stringify(response.body));
+        },
+        () => {},
+      ),
     );
-    expect(count).toEqual({ made: 20 * keys.length, announced: keys.length });
-  },
-);
+    await expect.poll(() => received, { interval: 1 }).toBeGreaterThan(5 * round);
+    await victim.end('SIGKILL');
+    await Promise.all(sent);
+  }
+  expect(acknowledged.size).toBeGreaterThan(0);
+  expect(acknowledged.size).toBeLessThan(keys.length);
+
+  for (const [turn, key] of keys.entries()) {
+    const response = await untilResponse(() => send(client(turn), key));
+    expect(response.status).toBe(201);
+    const known = acknowledged.get(key);
+    if (known !== undefined) expect(JSON.stringify(response.body)).toBe(known);
+  }
+  const [count] = await sql<{ made: number; announced: number }>(
+    `select (select count(*)::int from licenses where app_id = $1) as made,
+       (select count(*)::int from events where app_id = $1 and type = 'license.created') as announced`,
+    [app.app_id],
+  );
+  expect(count).toEqual({ made: 20 * keys.length, announced: keys.length });
+});

@@ -351,7 +351,7 @@ async function later<Result>(happens: () => Promise<Result>): Promise<Result> {
   return happens();
 }
 
-describe('in any order, number and process', { timeout: 90_000 }, () => {
+describe('in any order, number and process', () => {
   test.each(Object.entries(STORIES))('%s ends the same', async (_name, { kind, happens, ends }) => {
     const playStory = async () => {
       clock.reset();

@@ -34,7 +34,7 @@ const OUTAGES: Readonly<Record<string, () => void>> = {
 
 beforeEach(endOutage);
 
-describe.each(Object.entries(OUTAGES))('a processor %s', { timeout: 60_000 }, (_how, startOutage) => {
+describe.each(Object.entries(OUTAGES))('a processor %s', (_how, startOutage) => {
   test('a checkout gets 503 within 10 s, and no page is left open', async () => {
     const developer = await newDeveloper(api);
     startOutage();

@@ -66,6 +66,7 @@ const BACKGROUND = [
   'license_count_changes',
   'license_counts',
   'relay_positions',
+  'session_count_changes',
   'session_counts',
 ];
 

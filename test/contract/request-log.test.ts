@@ -195,123 +195,112 @@ describe('at level debug', async () => {
     expect(await lineOf(service, refused.headers)).not.toHaveProperty('response');
   });
 
-  test(
-    'the log contains no secret of any operation, however its members are spelled',
-    { timeout: 60_000 },
-    async () => {
-      const secrets = new Set<string>([METRICS_TOKEN, MASTER_KEY]);
-      const keep = <Value extends string>(value: Value): Value => {
-        secrets.add(value);
-        return value;
-      };
-      const developer = await newDeveloper(api);
-      keep(developer.token);
-      keep(developer.password);
-      const app = await newApp(api, developer);
-      keep(app.secret);
-      const user = await newUser(api, app, { password: keep(unique('password')), hwid: keep(newHwid()) });
-      const [first, second, third] = (await app.keys(3)).map(keep) as [string, string, string];
-      const login = (await api.login(app.with(user))).body;
-      keep(login.token);
-      keep(login.session_id);
-      const v2 = signed(app, { app_id: app.app_id, ...user, nonce: newNonce() }, { at: new Date() });
-      keep((await api.loginV2(...v2)).body.token);
-      keep(v2[1]['x-signature']!);
-      const machine = keep(newHwid());
-      keep(
-        (await api.loginWithLicense({ app_id: app.app_id, license_key: first, hwid: machine })).body.token,
-      );
-      await api.activate(app.with({ username: user.username, license_key: second }));
-      await api.register(
-        app.with({
-          username: unique('user'),
-          password: keep('12345678-secret'),
-          hwid: machine,
-          license_key: third,
-        }),
-      );
-      const sandbox = (await api.sandbox({ app_id: 'sandbox', username: 'agent', hwid: machine })).body.token;
-      keep(sandbox);
-      await api.verifySandbox({ app_id: 'sandbox', token: sandbox, hwid: machine });
-      keep((await api.init(app.with({}))).body['session_id'] as string);
-      await ban(api, app, { kind: 'hardware', hwid: keep(newHwid()) });
-      for (const token of [login.token, login.session_id]) {
-        await api.verify({ app_id: app.app_id, token, hwid: user.hwid });
-        await api.verifyV2({ app_id: app.app_id, token, nonce: newNonce() });
-      }
+  test('the log contains no secret of any operation, however its members are spelled', async () => {
+    const secrets = new Set<string>([METRICS_TOKEN, MASTER_KEY]);
+    const keep = <Value extends string>(value: Value): Value => {
+      secrets.add(value);
+      return value;
+    };
+    const developer = await newDeveloper(api);
+    keep(developer.token);
+    keep(developer.password);
+    const app = await newApp(api, developer);
+    keep(app.secret);
+    const user = await newUser(api, app, { password: keep(unique('password')), hwid: keep(newHwid()) });
+    const [first, second, third] = (await app.keys(3)).map(keep) as [string, string, string];
+    const login = (await api.login(app.with(user))).body;
+    keep(login.token);
+    keep(login.session_id);
+    const v2 = signed(app, { app_id: app.app_id, ...user, nonce: newNonce() }, { at: new Date() });
+    keep((await api.loginV2(...v2)).body.token);
+    keep(v2[1]['x-signature']!);
+    const machine = keep(newHwid());
+    keep((await api.loginWithLicense({ app_id: app.app_id, license_key: first, hwid: machine })).body.token);
+    await api.activate(app.with({ username: user.username, license_key: second }));
+    await api.register(
+      app.with({
+        username: unique('user'),
+        password: keep('12345678-secret'),
+        hwid: machine,
+        license_key: third,
+      }),
+    );
+    const sandbox = (await api.sandbox({ app_id: 'sandbox', username: 'agent', hwid: machine })).body.token;
+    keep(sandbox);
+    await api.verifySandbox({ app_id: 'sandbox', token: sandbox, hwid: machine });
+    keep((await api.init(app.with({}))).body['session_id'] as string);
+    await ban(api, app, { kind: 'hardware', hwid: keep(newHwid()) });
+    for (const token of [login.token, login.session_id]) {
+      await api.verify({ app_id: app.app_id, token, hwid: user.hwid });
+      await api.verifyV2({ app_id: app.app_id, token, nonce: newNonce() });
+    }
 
-      // Every operation gets all of them under names that are valid elsewhere, wrong, or in the wrong place.
-      const word = keep(unique('typed-in'));
-      const own = {
-        app_id: app.app_id,
-        secret: app.secret,
-        password: user.password,
-        hwid: user.hwid,
-        token: login.token,
-        session_token: login.session_id,
-        license_key: second,
-      };
-      const bodies: unknown[] = [
-        own,
-        { ...own, pasword: word, Password: word, ' secret': word, secrets: [word], apiKey: word },
-        {
-          app_id: { secret: word },
-          username: [word],
-          reason: { a: word },
-          name: { b: [word] },
-          note: [[word]],
-        },
-        { user: { password: word }, [word]: 1, app_id: [{ token: word }] },
-        [word, own],
-        word,
-        JSON.stringify(own).slice(0, -1),
-        `{"secret":"${word}","secret":"${word}"}`,
-        `{"secret":"${word}\\ud800"}`,
-      ];
-      for (const { method, path, requestBody } of operations) {
-        // A DELETE that would remove what others need names a resource that does not exist.
-        const example = examplePath(path);
-        const url = method === 'DELETE' ? example : example.replace(/app_[0-9a-z]+/, app.app_id);
-        // A disposable token for the operation that ends it.
-        const acting =
-          path === '/api/v2/dev/logout' ? keep((await newDeveloper(api)).token) : developer.token;
-        for (const token of [acting, login.token, undefined]) {
-          const sends = (requestBody ? bodies : [undefined]).map((body) => {
-            const text = typeof body === 'string' && body.startsWith('{') ? body : JSON.stringify(body);
-            return fetch(`${api.baseUrl}${url}?token=${login.token}&secret=${word}`, {
-              method,
-              headers: {
-                ...(body !== undefined && { 'content-type': 'application/json' }),
-                ...(token && { authorization: `Bearer ${token}` }),
-                'x-signature': v2[1]['x-signature']!,
-                cookie: `session=${word}`,
-              },
-              ...(text !== undefined && { body: text }),
-            });
+    // Every operation gets all of them under names that are valid elsewhere, wrong, or in the wrong place.
+    const word = keep(unique('typed-in'));
+    const own = {
+      app_id: app.app_id,
+      secret: app.secret,
+      password: user.password,
+      hwid: user.hwid,
+      token: login.token,
+      session_token: login.session_id,
+      license_key: second,
+    };
+    const bodies: unknown[] = [
+      own,
+      { ...own, pasword: word, Password: word, ' secret': word, secrets: [word], apiKey: word },
+      {
+        app_id: { secret: word },
+        username: [word],
+        reason: { a: word },
+        name: { b: [word] },
+        note: [[word]],
+      },
+      { user: { password: word }, [word]: 1, app_id: [{ token: word }] },
+      [word, own],
+      word,
+      JSON.stringify(own).slice(0, -1),
+      `{"secret":"${word}","secret":"${word}"}`,
+      `{"secret":"${word}\\ud800"}`,
+    ];
+    for (const { method, path, requestBody } of operations) {
+      // A DELETE that would remove what others need names a resource that does not exist.
+      const example = examplePath(path);
+      const url = method === 'DELETE' ? example : example.replace(/app_[0-9a-z]+/, app.app_id);
+      // A disposable token for the operation that ends it.
+      const acting = path === '/api/v2/dev/logout' ? keep((await newDeveloper(api)).token) : developer.token;
+      for (const token of [acting, login.token, undefined]) {
+        const sends = (requestBody ? bodies : [undefined]).map((body) => {
+          const text = typeof body === 'string' && body.startsWith('{') ? body : JSON.stringify(body);
+          return fetch(`${api.baseUrl}${url}?token=${login.token}&secret=${word}`, {
+            method,
+            headers: {
+              ...(body !== undefined && { 'content-type': 'application/json' }),
+              ...(token && { authorization: `Bearer ${token}` }),
+              'x-signature': v2[1]['x-signature']!,
+              cookie: `session=${word}`,
+            },
+            ...(text !== undefined && { body: text }),
           });
-          await Promise.all(sends);
-          const headers = requestBody && { 'content-type': requestBody.mediaType };
-          secretsIn((await api.call(method, url, requestBody?.example, { token, headers })).body).forEach(
-            keep,
-          );
-        }
+        });
+        await Promise.all(sends);
+        const headers = requestBody && { 'content-type': requestBody.mediaType };
+        secretsIn((await api.call(method, url, requestBody?.example, { token, headers })).body).forEach(keep);
       }
-      await fetch(`${api.baseUrl}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-      await api.logout({ app_id: app.app_id, token: login.token });
-      await api.logoutV2({ app_id: app.app_id, session_token: login.session_id });
-      const last = await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, developer);
-      await lineOf(service, last.headers);
+    }
+    await fetch(`${api.baseUrl}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+    await api.logout({ app_id: app.app_id, token: login.token });
+    await api.logoutV2({ app_id: app.app_id, session_token: login.session_id });
+    const last = await api.call('DELETE', `/api/v2/dev/apps/${app.app_id}`, undefined, developer);
+    await lineOf(service, last.headers);
 
-      const { stdout, stderr } = service.output();
-      const seen = new Set(responses(service).map((line) => line['operation']));
-      expect([...seen].filter(Boolean).sort()).toEqual(
-        operations.map(({ operationId }) => operationId).sort(),
-      );
-      const leaked = [...secrets].filter((secret) => stdout.includes(secret) || stderr.includes(secret));
-      const where = stderr.split('\n').filter((line) => leaked.some((secret) => line.includes(secret)));
-      expect({ leaked, where: where.slice(0, 3) }).toEqual({ leaked: [], where: [] });
-    },
-  );
+    const { stdout, stderr } = service.output();
+    const seen = new Set(responses(service).map((line) => line['operation']));
+    expect([...seen].filter(Boolean).sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+    const leaked = [...secrets].filter((secret) => stdout.includes(secret) || stderr.includes(secret));
+    const where = stderr.split('\n').filter((line) => leaked.some((secret) => line.includes(secret)));
+    expect({ leaked, where: where.slice(0, 3) }).toEqual({ leaked: [], where: [] });
+  });
 });
 
 /** Secrets in a response, by the names of its members. */

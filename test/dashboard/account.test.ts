@@ -253,6 +253,7 @@ test('the audit log: filters in the address, an entry with its target, and expor
     'application.created',
   ]);
   await on.click('application.updated');
+  await on.page.waitForURL((url) => url.searchParams.has('entry'));
   const link = on.page.url();
   await on.open('/');
   await on.page.goto(link);

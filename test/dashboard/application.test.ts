@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type App, newApp, newDeveloper, newHwid } from '../support/fixtures.ts';
+import { untilPublished } from '../support/until-published.ts';
 import { startFileService } from '../operations/support/files.ts';
 import { startReceiver } from '../webhooks/support/receiver.ts';
 import { callWebhooks, LOOPBACK, type Schemas } from '../webhooks/support/webhooks.ts';
@@ -174,6 +175,8 @@ test('an endpoint is added, tested, disabled, enabled, and its events are replay
     { value: '1', visibility: 'public' },
     { token: developer.token },
   );
+  // Only published events are sent again.
+  await untilPublished(service);
   service.clock.advance(60_000);
   await page.clock.setFixedTime(service.clock.now());
   await button('Enable').click();

@@ -3,7 +3,7 @@ import { ADMINISTRATOR } from '../support/billing.ts';
 import { startTestService } from '../support/service.ts';
 import type { Visitor } from './support/area.ts';
 import { startBrowser, type Watched } from './support/browser.ts';
-import { DIALOG, openEverything, refuseChanges, type Crawl } from './support/crawl.ts';
+import { openEverything, refuseChanges, type Crawl } from './support/crawl.ts';
 import { settle } from './support/page-checks.ts';
 import { prepareAccount, ROUTES } from './support/routes.ts';
 import { openConsole, openSignedIn } from './support/signed-in.ts';
@@ -32,10 +32,9 @@ test.each(['developer', 'reseller', 'administrator'] as const)(
       await page.goto(`${service.baseUrl}/dashboard${route.path(account)}`);
       await page.getByText(route.shows).first().waitFor();
       await settle(watched);
-      const isDialog = (await page.locator(DIALOG).count()) > 0;
-      await openEverything(watched, isDialog ? DIALOG : 'main', crawl);
+      await openEverything(watched, crawl);
     }
-    await openEverything(watched, '#root', crawl);
+    await openEverything(watched, crawl, '#root');
     expect([...new Set(crawl.faults)]).toEqual([]);
     expect(crawl.opened.size).toBeGreaterThan({ developer: 40, reseller: 2, administrator: 8 }[visitor]);
   },

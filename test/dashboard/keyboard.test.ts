@@ -9,7 +9,7 @@ import { openSignedIn, signIn } from './support/signed-in.ts';
 const service = await startTestService();
 const browser = await startBrowser();
 
-test('by keyboard alone: from the sign-in to the event of a ban', { timeout: 120_000 }, async () => {
+test('by keyboard alone: from the sign-in to the event of a ban', async () => {
   const developer = await newDeveloper(service.api);
   const { page, faults } = await openPage(browser, { origin: service.baseUrl, now: service.clock.now() });
   /** What the focus is on, if it is a control. */
@@ -128,9 +128,12 @@ test('the first stop of the keyboard skips the navigation', async () => {
 
 test('a session that has ended elsewhere opens the sign-in over the page and keeps the draft', async () => {
   const developer = await newDeveloper(service.api);
+  const before = service.services.realtime.connected().streams;
   const { page } = await openSignedIn(browser, service, developer);
   await page.getByRole('button', { name: 'Create application' }).first().click();
   await page.getByLabel('Name').fill('A draft');
+  // A stream that opens after its session has ended would open the dialog before the button is pressed.
+  await expect.poll(() => service.services.realtime.connected().streams).toBeGreaterThan(before);
   await service.api.call('DELETE', '/api/v2/dev/sessions', undefined, { token: developer.token });
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor();

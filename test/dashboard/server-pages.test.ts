@@ -75,7 +75,7 @@ const ADDRESSES: Readonly<Record<string, () => string | Promise<string>>> = {
   'a device': deviceCodeAddress,
 };
 
-test('the form of the reference sends a request, and markup stays text', { timeout: 60_000 }, async () => {
+test('the form of the reference sends a request, and markup stays text', async () => {
   const { page, faults } = await openPage(browser, { origin: baseUrl, now: service.clock.now() });
   await page.goto(`${baseUrl}/docs#tag/client/loginUserV2`);
   await page.getByRole('button', { name: /^Test/ }).first().click({ timeout: 45_000 });
@@ -91,7 +91,7 @@ test('the form of the reference sends a request, and markup stays text', { timeo
   expect(faults.filter((fault) => !/status of 4\d\d/.test(fault))).toEqual([]);
 });
 
-test('an operation of the reference is found by keyboard alone', { timeout: 60_000 }, async () => {
+test('an operation of the reference is found by keyboard alone', async () => {
   const { page, faults } = await openPage(browser, { origin: baseUrl, now: service.clock.now() });
   await page.goto(`${baseUrl}/docs`);
   await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 45_000 });
@@ -109,7 +109,7 @@ test('an operation of the reference is found by keyboard alone', { timeout: 60_0
 });
 
 // The list of operations is long, and axe reads every row.
-describe.each(LOOKS)('in $look', { timeout: 60_000 }, ({ look, colorScheme, viewport }) => {
+describe.each(LOOKS)('in $look', ({ look, colorScheme, viewport }) => {
   let watched: Watched;
   beforeAll(async () => {
     watched = await openPage(browser, {

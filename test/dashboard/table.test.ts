@@ -97,14 +97,14 @@ test('names are inert, also with HTML in them', async () => {
     { amount: 1, tier: 'a'.repeat(64), lifetime: true, note: '<svg onload=alert(1)> \u202eevil' },
     { token: developer.token },
   );
-  const { page, faults } = await openSignedIn(browser, service, developer, {
+  const { page, faults, idle } = await openSignedIn(browser, service, developer, {
     viewport: { width: 360, height: 740 },
   });
   await page.getByText(name).first().waitFor();
   for (const path of ['', '/licenses', '/users', '/settings']) {
     await page.goto(`${service.baseUrl}/dashboard/apps/${app.app_id}${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.waitForLoadState('networkidle');
+    await idle();
     await expect
       .poll(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth'), { message: path })
       .toBe(true);

@@ -382,7 +382,7 @@ describe('several services', () => {
     expect(sent.sort()).toEqual(subjects.sort());
   });
 
-  test('another one sends the mails of a killed one', { timeout: 120_000 }, async () => {
+  test('another one sends the mails of a killed one', async () => {
     const databaseUrl = newDatabase();
     const reached = Promise.withResolvers<void>();
     const silent = await startMailServer(onTestFinished, {

@@ -288,9 +288,7 @@ describe('while the database', { timeout: PATIENCE_MS }, () => {
       await sql(END_CONNECTIONS, [], 'postgres');
       // They receive a signal, and end shortly after it.
       await expect
-        .poll(() => sql(`select 1 from pg_stat_activity where usename = 'service'`, [], 'postgres'), {
-          timeout: 10_000,
-        })
+        .poll(() => sql(`select 1 from pg_stat_activity where usename = 'service'`, [], 'postgres'))
         .toEqual([]);
       await everythingIsUnavailable();
     } finally {
@@ -372,9 +370,7 @@ describe('under load', { timeout: PATIENCE_MS }, () => {
       let over = 0;
       for (const each of locked) void each.then(() => (over += 1));
       const waiting = `select 1 from pg_stat_activity where usename = 'service' and wait_event_type = 'Lock'`;
-      await expect
-        .poll(async () => (await sql(waiting)).length, { interval: 10, timeout: 10_000 })
-        .toBe(locked.length);
+      await expect.poll(async () => (await sql(waiting)).length, { interval: 10 }).toBe(locked.length);
       const free = await Promise.all([verify(), client.login(app.with(other))]);
       expect(free.map(({ status }) => status)).toEqual([200, 200]);
       // They did not wait for the locked ones.

@@ -141,7 +141,7 @@ export async function expectToOutliveStandby(lostForMs: number): Promise<Outage>
   expect(mostSessions).toBeLessThanOrEqual(MOST_SESSIONS);
   const parts = async () => (await Promise.all(clients.map(health))).map(({ body }) => body['parts']);
   await expect
-    .poll(parts, { timeout: 15_000 })
+    .poll(parts)
     .toEqual(clients.map(() => expect.not.objectContaining({ standby: expect.anything() })));
   return outage;
 }

@@ -90,7 +90,7 @@ test.each(damages)(
     });
     for (const listener of [listeners, others]) {
       for (const receivedBy of [listener.webhook, listener.stream, listener.mqtt])
-        await expect.poll(receivedBy, { timeout: 10_000 }).toContain('application.paused');
+        await expect.poll(receivedBy).toContain('application.paused');
     }
     expect(listeners.stream().slice(-2)).toEqual(['application.updated', 'application.paused']);
     const database = await connectTo(service.databaseUrl);
@@ -109,13 +109,13 @@ test.each(damages)(
      where event_id = $2`,
       [app.app_id, rows[0]!.event_id],
     );
-    await expect.poll(() => listeners.webhook(), { timeout: 10_000 }).toContain('license.created');
+    await expect.poll(() => listeners.webhook()).toContain('license.created');
     // An event that is repeated comes before the last one.
     const closing = 'application.resumed';
     for (const { patch } of [app, other]) await patch({ paused: false });
     for (const listener of [listeners, others]) {
       for (const receivedBy of [listener.webhook, listener.stream, listener.mqtt])
-        await expect.poll(receivedBy, { timeout: 10_000 }).toContain(closing);
+        await expect.poll(receivedBy).toContain(closing);
     }
     const expected = ['application.updated', 'application.paused', 'license.created', closing];
     expect(afterwards(listeners.stream())).toEqual(expected);
@@ -141,7 +141,7 @@ test('an event of a type that only a newer version knows reaches the audience th
     );
   });
   for (const receivedBy of [listeners.webhook, listeners.stream, listeners.mqtt])
-    await expect.poll(receivedBy, { timeout: 10_000 }).toContain('machine.retired');
+    await expect.poll(receivedBy).toContain('machine.retired');
 });
 
 test('an event that was damaged after it was published does not prevent reading the others', async () => {
@@ -178,7 +178,7 @@ test('a delivery that cannot be sent is given up, and later ones are sent', asyn
     [webhook_id, at],
   );
   await app.keys(1);
-  await expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   await expect
     .poll(
       async () =>
@@ -221,7 +221,7 @@ test('two nodes that number events concurrently publish each event once and in o
     );
     expect(rowCount).toBe(5);
   });
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(35);
+  await expect.poll(() => receiver.received.length).toBe(35);
   const database = await connectTo(service.databaseUrl);
   for (const { app, events } of streams) {
     const { rows } = await database.query<{ event_id: string }>(
@@ -230,6 +230,6 @@ test('two nodes that number events concurrently publish each event once and in o
       [app.app_id],
     );
     const seen = () => events.flatMap(({ id, type }) => (type === 'application.updated' ? [id] : []));
-    await expect.poll(seen, { timeout: 10_000 }).toEqual(rows.map(({ event_id }) => event_id));
+    await expect.poll(seen).toEqual(rows.map(({ event_id }) => event_id));
   }
 });

@@ -303,7 +303,7 @@ describe('bad input', () => {
     'client_id',
   ];
 
-  test('no path responds to a query with a server error', { timeout: 60_000 }, async () => {
+  test('no path responds to a query with a server error', async () => {
     const { client_id } = await newClient(service.api, developer);
     for (const path of [
       '/oauth/authorize',
@@ -323,7 +323,7 @@ describe('bad input', () => {
     }
   });
 
-  test('nor to a form', { timeout: 60_000 }, async () => {
+  test('nor to a form', async () => {
     const { client_id, client_secret } = await newClient(service.api, developer, {
       token_endpoint_auth_method: 'client_secret_post',
       grant_types: [

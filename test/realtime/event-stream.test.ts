@@ -71,7 +71,7 @@ test('events that do not fit while a page is read are read later', async () => {
   await expect.poll(log.reads).toBe(1);
   for (let n = 0; n < 3_000; n += 1) stream.offer(log.append(), false);
   gate.resolve();
-  await expect.poll(() => idsIn(text).length, { timeout: 10_000 }).toBe(3_006);
+  await expect.poll(() => idsIn(text).length).toBe(3_006);
   expect(idsIn(text).slice(1)).toEqual(upTo(3_005));
   stream.destroy();
 });
@@ -172,10 +172,10 @@ test('a session that is rechecked after its end receives the event of the end, n
   const rechecking = rechecks.start();
   await rechecks.deliverAndRecheck([listener], () => {});
   // Rechecked after the failure: the end of a session is not a refusal.
-  await expect.poll(() => outcomes.length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => outcomes.length).toBe(1);
   expect(refused).toEqual([]);
   await rechecks.deliverAndRecheck([listener], () => {});
-  await expect.poll(() => refused, { timeout: 5_000 }).toEqual(['VPN_BLOCKED']);
+  await expect.poll(() => refused).toEqual(['VPN_BLOCKED']);
   await rechecking.stop();
 });
 

@@ -75,7 +75,7 @@ test('under load on both processes, every event arrives once, and those of a use
     const expected = written.slice(begun);
     const ids = () =>
       stream.events.map(({ id }) => id!).filter((id) => expected.some((row) => row.event_id === id));
-    await expect.poll(() => ids().length, { timeout: 20_000 }).toBe(expected.length);
+    await expect.poll(() => ids().length).toBe(expected.length);
     expect(new Set(ids()).size).toBe(expected.length);
     for (const { user } of users) {
       const idsOf = (rows: readonly { event_id: string; user_id: string | null }[]) =>
@@ -102,7 +102,7 @@ test(
       expect((await patchOf(one, app, { name: `name ${n}` })).status).toBe(200);
     }
     const updates = () => stream.events.filter(({ type }) => type === 'application.updated');
-    await expect.poll(() => updates().length, { timeout: 20_000 }).toBe(30);
+    await expect.poll(() => updates().length).toBe(30);
     expect(new Set(updates().map(({ id }) => id)).size).toBe(30);
   },
 );
@@ -122,13 +122,13 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
         acknowledged += 1;
       }
     });
-    await expect.poll(() => acknowledged, { timeout: 20_000 }).toBeGreaterThan(40);
+    await expect.poll(() => acknowledged).toBeGreaterThan(40);
     await third.end('SIGKILL');
     await Promise.all(writers);
     const written = (await writtenOf(app)).filter(({ type }) => type === 'application.updated');
     expect(written.length).toBeGreaterThanOrEqual(acknowledged);
     const ids = () => stream.events.filter(({ type }) => type === 'application.updated').map(({ id }) => id);
-    await expect.poll(() => ids().length, { timeout: 20_000 }).toBe(written.length);
+    await expect.poll(() => ids().length).toBe(written.length);
     expect(ids()).toEqual(written.map(({ event_id }) => event_id));
   });
 
@@ -145,7 +145,7 @@ describe('kill -9', { timeout: PATIENCE_MS }, () => {
     for (let n = 0; n < 5; n += 1) await patchOf(one, app, { name: `more ${n}` });
     const seen = stream.events.map(({ id }) => id);
     const again = await openStream(two, path, session.token, { 'last-event-id': seen.at(-1)! });
-    await expect.poll(() => seen.length + again.events.length, { timeout: 20_000 }).toBe(15);
+    await expect.poll(() => seen.length + again.events.length).toBe(15);
     const ids = [...seen, ...again.events.map(({ id }) => id)];
     const written = (await writtenOf(app)).filter(({ type }) => type === 'application.updated');
     expect(ids).toEqual(written.map(({ event_id }) => event_id));

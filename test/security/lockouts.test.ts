@@ -217,7 +217,7 @@ const attacks: Record<string, () => Promise<Attack>> = {
             expect(found).toHaveLength(5);
             return found;
           },
-          { timeout: 15_000 },
+          { timeout: 60_000 },
         );
         const [token] = tokens as [string];
         return victim.post('/api/v2/dev/password-resets/complete', { token, password: 'a newer password' });

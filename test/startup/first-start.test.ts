@@ -83,7 +83,11 @@ async function expectTheJobToWork(banner: Banner): Promise<void> {
 }
 
 /** Signs in to the dashboard with what the banner says, in a real browser. */
-async function expectTheDashboardToWork({ dashboard }: Banner, email: string, password: string): Promise<void> {
+async function expectTheDashboardToWork(
+  { dashboard }: Banner,
+  email: string,
+  password: string,
+): Promise<void> {
   const browser = await startBrowser();
   const { page, faults } = await openPage(browser, { origin: new URL(dashboard).origin, now: new Date() });
   await page.goto(dashboard);
@@ -202,7 +206,7 @@ async function npmStart(): Promise<{ npm: ChildProcess; address: string; ended: 
   return { npm, address, ended };
 }
 
-test('npm start serves, and Ctrl-C in its terminal ends all processes', { timeout: 90_000 }, async () => {
+test('npm start serves, and Ctrl-C in its terminal ends all processes', async () => {
   const { npm, address, ended } = await npmStart();
   expect((await fetch(`${address}/health`)).status).toBe(200);
   process.kill(-npm.pid!, 'SIGINT');
@@ -213,25 +217,21 @@ test('npm start serves, and Ctrl-C in its terminal ends all processes', { timeou
   await again.stop();
 });
 
-test(
-  'a SIGTERM to npm alone makes the service finish its requests and stop',
-  { timeout: 90_000 },
-  async () => {
-    const { npm, address, ended } = await npmStart();
-    // The end of the body arrives after the service has started to stop.
-    const login = request(`${address}/api/v2/dev/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-    });
-    const response = once(login, 'response') as Promise<[IncomingMessage]>;
-    login.write('{"email":"nadia@example.com",');
-    await delay(200);
-    npm.kill('SIGTERM');
-    await delay(200);
-    login.end('"password":"not the password"}');
-    const [{ statusCode }] = await response;
-    expect(statusCode).toBe(401);
-    await ended;
-    await expect.poll(() => postmasterOf(dataDir)).toBeUndefined();
-  },
-);
+test('a SIGTERM to npm alone makes the service finish its requests and stop', async () => {
+  const { npm, address, ended } = await npmStart();
+  // The end of the body arrives after the service has started to stop.
+  const login = request(`${address}/api/v2/dev/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  const response = once(login, 'response') as Promise<[IncomingMessage]>;
+  login.write('{"email":"nadia@example.com",');
+  await delay(200);
+  npm.kill('SIGTERM');
+  await delay(200);
+  login.end('"password":"not the password"}');
+  const [{ statusCode }] = await response;
+  expect(statusCode).toBe(401);
+  await ended;
+  await expect.poll(() => postmasterOf(dataDir)).toBeUndefined();
+});

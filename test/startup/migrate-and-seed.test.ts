@@ -33,7 +33,7 @@ const DATA_DIR = await temporaryDataDir(atFileEnd);
 
 const settingsFor = (DATABASE_URL: string) => ({ DATABASE_URL, MASTER_KEY, LOG_LEVEL: 'error' });
 
-describe('node src/app/commands/migrate.ts', { timeout: 90_000 }, () => {
+describe('node src/app/commands/migrate.ts', () => {
   test('brings an empty database up to date, and then does nothing', async () => {
     const environment = settingsFor(await createEmptyDatabase(atFileEnd));
     const first = await runToEnd(environment, MIGRATE);
@@ -125,7 +125,7 @@ async function startTwoHere(environment: Record<string, string>, atEnd: AtEnd) {
   return { one, other, logged: () => lines.join('') };
 }
 
-describe('two services that start at once on one empty database', { timeout: 90_000 }, () => {
+describe('two services that start at once on one empty database', () => {
   test.concurrent.for([1, 2, 3])(
     'both start with the same state (%i)',
     async (round, { onTestFinished: atEnd }) => {
@@ -193,7 +193,7 @@ describe('two services that start at once on one empty database', { timeout: 90_
   });
 });
 
-describe('a signal just after the service listens', { timeout: 90_000 }, () => {
+describe('a signal just after the service listens', () => {
   test('ends it cleanly, even while it creates the demo', async () => {
     const environment = { ...settingsFor(await createTestDatabase()), DEMO: 'on' };
     const port = await freePort();
@@ -218,7 +218,7 @@ describe('a signal just after the service listens', { timeout: 90_000 }, () => {
   });
 });
 
-describe('node src/app/commands/seed.ts', { timeout: 90_000 }, () => {
+describe('node src/app/commands/seed.ts', () => {
   const PORT = '3111';
   let environment: ReturnType<typeof settingsFor>;
   /** Two runs on one database, for any address and for an IPv6 address. */

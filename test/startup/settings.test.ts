@@ -217,7 +217,7 @@ describe('a valid value is parsed', () => {
   });
 });
 
-describe('startup fails on a wrong setting with one line that names it', { timeout: 90_000 }, () => {
+describe('startup fails on a wrong setting with one line that names it', () => {
   test.each([
     ['HOST', '192.0.2.1'],
     ['HOST', '999.1.1.1'],
@@ -275,7 +275,7 @@ describe('startup fails on a wrong setting with one line that names it', { timeo
   });
 });
 
-describe('two processes', { timeout: 90_000 }, () => {
+describe('two processes', () => {
   /** Every other setting is empty. */
   let plain: ServiceProcess;
   /** Its broker and its list are missing, and its clients see it at another address. */
@@ -355,7 +355,7 @@ test('an IPv6 address is printed as a usable URL', async () => {
   expect((await service.api.call('GET', '/health')).status).toBe(200);
 });
 
-describe('MASTER_KEY', { timeout: 120_000 }, () => {
+describe('MASTER_KEY', () => {
   const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')] as const;
 
   test('must be the key of the database, or startup fails', async () => {
@@ -421,7 +421,7 @@ describe('MASTER_KEY', { timeout: 120_000 }, () => {
   });
 });
 
-test('a generated master key is kept with an external database, too', { timeout: 90_000 }, async () => {
+test('a generated master key is kept with an external database, too', async () => {
   const dataDir = await temporaryDataDir();
   const url = await createTestDatabase();
   const environment = { DATABASE_URL: url, MASTER_KEY: '', DATA_DIR: dataDir };

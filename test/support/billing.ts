@@ -104,7 +104,7 @@ export async function buy(
 }
 
 // `vi.waitFor` works in hooks, too, where `expect.poll` is not allowed.
-const WAIT = { timeout: 15_000 };
+const WAIT = { timeout: 60_000 };
 
 /** Waits until a checkout is in a state. */
 export async function becomes(

@@ -105,7 +105,7 @@ export async function openStream(
     ended,
     close,
     async next(type) {
-      await expect.poll(() => events.map((event) => event.type), { timeout: 10_000 }).toContain(type);
+      await expect.poll(() => events.map((event) => event.type)).toContain(type);
       return events.find((event) => event.type === type)!;
     },
   };

@@ -28,6 +28,8 @@ export const UNLIMITED = { RATE_LIMIT: '1000000/60' };
  */
 const DEADLINE_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Later than any test ends. */
+const NEVER_MS = 86_400_000;
 
 /**
  * The settings of a test service, on a free port.
@@ -43,6 +45,7 @@ interface TestOptions {
   readonly hashing?: 'once' | 'each';
   readonly deadlineMs?: number;
   readonly statementTimeoutMs?: number;
+  readonly heartbeatTickMs?: number;
   readonly logger?: Logger;
 }
 
@@ -63,6 +66,7 @@ export interface TestService extends RunningService {
  * @param environment overrides settings
  * @param deadlineMs the timeout of a request, long by default because tests hold requests
  * @param statementTimeoutMs the timeout of a statement, long by default because a busy machine stalls it
+ * @param heartbeatTickMs a fifteenth of the time between two heartbeats of a stream
  * @param hashing `once` computes each password's hash once per run, `each` computes every one
  */
 export async function startTestService(
@@ -71,6 +75,7 @@ export async function startTestService(
     hashing = 'once',
     deadlineMs = DEADLINE_MS,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    heartbeatTickMs = 1_000,
     logger = testLogger,
   }: TestOptions = {},
 ): Promise<TestService> {
@@ -82,6 +87,9 @@ export async function startTestService(
     clock,
     // It has no other way to detect that a test advanced the clock.
     processorPauseMs: 500,
+    // Its next round would fall somewhere into a test, on a slow machine only. Tests of chores run them.
+    housekeepingPauseMs: NEVER_MS,
+    heartbeatTickMs,
     // Idle connections of the tests' client will send no more requests.
     lingerMs: 0,
     deadlineMs,

@@ -35,7 +35,7 @@ test.each([
   ['drops its connections', async () => proxy.cut()],
 ])(
   'everything is delivered when the database %s during deliveries',
-  { timeout: 120_000 },
+
   async (_what, lose) => {
     const app = await newApp(api);
     const waiting: (() => void)[] = [];

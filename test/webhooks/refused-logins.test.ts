@@ -6,6 +6,8 @@ import { startTestService } from '../support/service.ts';
 import { startReceiver } from './support/receiver.ts';
 import { LOOPBACK, newWebhook } from './support/webhooks.ts';
 
+type Schemas = components['schemas'];
+
 test('a webhook gets refused logins together, and developers find them among the events of a user', async () => {
   const { api, services } = await startTestService(LOOPBACK);
   const app = await newApp(api);
@@ -17,13 +19,18 @@ test('a webhook gets refused logins together, and developers find them among the
   for (let n = 0; n < 5; n += 1) expect((await api.login(wrong)).status).toBe(401);
   await services.refusedLogins.flush();
 
-  await expect.poll(() => receiver.received.length).toBe(1);
   const { user_id } = (await api.verify({ app_id: app.app_id, token: session.token })).body;
-  const expected = { type: 'login.refused', user_id, data: { code: 'INVALID_CREDENTIALS', amount: 5 } };
-  expect(JSON.parse(receiver.received[0]!.body)).toMatchObject(expected);
+  const code = 'INVALID_CREDENTIALS';
+  // Those that are refused before and after the service records are two events.
+  const received = () => receiver.received.map(({ body }) => JSON.parse(body) as Schemas['ApplicationEvent']);
+  const amounts = () => received().map(({ data }) => Number(data['amount']));
+  await expect.poll(() => amounts().reduce((sum, amount) => sum + amount, 0)).toBe(5);
+  expect(amounts().length).toBeLessThanOrEqual(2);
+  for (const event of received())
+    expect(event).toMatchObject({ type: 'login.refused', user_id, data: { code } });
   const path = `/api/v2/dev/apps/${app.app_id}/events?type=login.refused&user_id=${user_id}`;
-  const { body } = await api.call<components['schemas']['ApplicationEventList']>('GET', path, undefined, app);
-  expect(body.data).toMatchObject([expected]);
+  const { body } = await api.call<Schemas['ApplicationEventList']>('GET', path, undefined, app);
+  expect(new Set(body.data.map(({ id }) => id))).toEqual(new Set(receiver.ids()));
 });
 
 test('a service that stops records what it has collected', async () => {

@@ -67,7 +67,7 @@ describe('a process that is killed', async () => {
     expect((await getWebhook(successor.api, app, webhook_id)).failing_since).toBeNull();
   });
 
-  test('with SIGTERM: another one sends what did not end in time', { timeout: 120_000 }, async () => {
+  test('with SIGTERM: another one sends what did not end in time', async () => {
     const leaving = await spawnService(environment);
     const app = await newApp(leaving.api);
     const receiver = await startReceiver(() => {});

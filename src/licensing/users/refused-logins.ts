@@ -26,7 +26,7 @@ interface Collected extends RefusedLogin {
 export interface RefusedLogins {
   /** Counts one in memory. @param refused at an application that exists */
   note(refused: RefusedLogin): void;
-  /** Records what is collected. Those that cannot be recorded stay collected. */
+  /** Records what is collected, after a call in progress. Those that cannot be recorded stay collected. */
   flush(): Promise<void>;
   /** Starts to record. @returns stops it once everything is recorded */
   start(): { stop(): Promise<void> };
@@ -43,6 +43,7 @@ export function createRefusedLogins({ knex, events, logger }: Dependencies): Ref
   /** By application. */
   let withUser = new Map<string, number>();
   let dropped = 0;
+  let flushing = Promise.resolve();
 
   function add(refused: Collected): void {
     const { appId, code, userId, amount } = refused;
@@ -66,7 +67,12 @@ export function createRefusedLogins({ knex, events, logger }: Dependencies): Ref
     await knex.transaction((trx) => events.record(trx, ...changes));
   }
 
-  async function flush(): Promise<void> {
+  function flush(): Promise<void> {
+    flushing = flushing.catch(() => {}).then(recordAll);
+    return flushing;
+  }
+
+  async function recordAll(): Promise<void> {
     const waiting = [...collected.values()];
     collected = new Map();
     withUser = new Map();

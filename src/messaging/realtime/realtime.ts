@@ -68,8 +68,12 @@ export interface Realtime {
   acquireMqttSlot(client: Client): MqttSlot;
   /** How many clients are connected. */
   connected(): { readonly streams: number; readonly mqtt: number };
-  /** Starts the work in the background. @returns ends all connections and refuses new ones */
-  start(): { stop(): Promise<void> };
+  /**
+   * Starts the work in the background.
+   * @param heartbeatTickMs a fifteenth of the time between two heartbeats; a second by default
+   * @returns ends all connections and refuses new ones
+   */
+  start(heartbeatTickMs?: number): { stop(): Promise<void> };
 }
 
 interface Dependencies {
@@ -280,13 +284,13 @@ export function createRealtime(deps: Dependencies): Realtime {
 
     connected: () => ({ streams: streams.size, mqtt: mqttClients }),
 
-    start() {
+    start(heartbeatTickMs = HEARTBEAT_TICK_MS) {
       const fanOut = createEventFanOut({ listeners, rechecks, logger });
       const unfollowing = [relay.follow(fanOut.deliver), relay.follow(accountListeners.deliver)];
       const rechecking = rechecks.start();
       const intervals = [
         setInterval(handleExpiries, EXPIRY_INTERVAL_MS),
-        setInterval(sendHeartbeats, HEARTBEAT_TICK_MS),
+        setInterval(sendHeartbeats, heartbeatTickMs),
       ];
       return {
         async stop() {

@@ -5,8 +5,7 @@ import type { Watched } from './browser.ts';
 import { layoutFaultsOf } from './layout-faults.ts';
 import { settle, settleAnimations, violationsOf } from './page-checks.ts';
 
-/** What is open over the page. */
-export const DIALOG = '[role=dialog], [role=alertdialog]';
+const DIALOG = '[role=dialog], [role=alertdialog]';
 const MENU = '[role=menu]:popover-open';
 const WIDE = { width: 1280, height: 860 };
 const NARROW = { width: 360, height: 740 };
@@ -50,21 +49,24 @@ export async function refuseChanges(page: Page): Promise<void> {
  * axe finds, the contrast of the other colors, the layout in a narrow window, and that Escape closes it and returns the
  * focus.
  */
-export async function openEverything(watched: Watched, within: string, crawl: Crawl): Promise<void> {
+export async function openEverything(watched: Watched, crawl: Crawl, part = 'main'): Promise<void> {
   const { page } = watched;
+  // Some addresses open a dialog, whose buttons can be pressed instead of those of the page.
+  const within = (await countOf(page, DIALOG)) > 0 ? DIALOG : part;
   const address = page.url();
   // Without ids: a page has the same buttons for everything that it shows.
   const path = new URL(address).pathname.replaceAll(/[a-z]+_[0-9a-z]{26}/g, 'id');
   const scope = page.locator(within).last();
-  const before = await page.locator(DIALOG).count();
+  const before = await countOf(page, DIALOG);
   for (const name of await namesIn(page, within)) {
     const button = scope.getByRole('button', { name, exact: true }).first();
     const place = `${path} ${name}`;
-    if (crawl.pressed.has(place) || !(await button.isVisible()) || !(await button.isEnabled())) continue;
+    // What an earlier one did may have removed it.
+    if (crawl.pressed.has(place) || !(await namesIn(page, within)).includes(name)) continue;
     crawl.pressed.add(place);
     await button.click();
     await rendered(page);
-    const items = await page.locator(`${MENU} [role=menuitem]`).allInnerTexts();
+    const items = await textsOf(page, `${MENU} [role=menuitem]`);
     if (items.length === 0) await inspect(watched, before, place, crawl);
     else await page.keyboard.press('Escape');
     for (const item of items) {
@@ -74,7 +76,7 @@ export async function openEverything(watched: Watched, within: string, crawl: Cr
       await inspect(watched, before, `${place}, ${item}`, crawl);
       if (page.url() !== address) await reopen(watched, address);
     }
-    if (page.url() !== address || !(await scope.isVisible())) await reopen(watched, address);
+    if (page.url() !== address || (await countOf(page, within)) === 0) await reopen(watched, address);
   }
 }
 
@@ -93,7 +95,7 @@ async function namesIn(page: Page, within: string): Promise<readonly string[]> {
 async function inspect(watched: Watched, before: number, place: string, crawl: Crawl): Promise<void> {
   const { page } = watched;
   const dialogs = page.locator(DIALOG);
-  if ((await dialogs.count()) <= before) return;
+  if ((await countOf(page, DIALOG)) <= before) return;
   const title = (await dialogs.last().getByRole('heading').first().innerText()).trim();
   const add = (fault: string) => crawl.faults.push(`${place} > ${title}: ${fault}`);
   if (!crawl.opened.has(title)) {
@@ -113,13 +115,21 @@ async function inspect(watched: Watched, before: number, place: string, crawl: C
   }
   await page.keyboard.press('Escape');
   try {
-    await expect.poll(() => dialogs.count(), { timeout: 5_000 }).toBe(before);
+    await expect.poll(() => dialogs.count()).toBe(before);
   } catch {
     add('Escape does not close it');
   }
   if (await page.evaluate('document.activeElement === document.body'))
     add('the focus is lost when it closes');
 }
+
+const countOf = (page: Page, selector: string): Promise<number> =>
+  page.evaluate<number>(`document.querySelectorAll(${JSON.stringify(selector)}).length`);
+
+const textsOf = (page: Page, selector: string): Promise<string[]> =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll(${JSON.stringify(selector)})].map((each) => each.innerText)`,
+  );
 
 /** Waits until what a click changed is in the document. */
 const rendered = (page: Page): Promise<unknown> =>

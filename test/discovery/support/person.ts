@@ -14,7 +14,7 @@ export interface Person {
 export async function claimMailTo(mailbox: string, email: string): Promise<Person> {
   const mail = await vi.waitUntil(
     async () => (await readMails(mailbox)).findLast(({ to }) => to?.some(({ address }) => address === email)),
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   );
   const [link] = /https?:\/\/\S+\/agent\/claim\/[\w-]+/.exec(mail!.text!)!;
   return {

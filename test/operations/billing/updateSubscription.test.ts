@@ -42,7 +42,7 @@ async function subscriber(card: keyof typeof CARDS = 'pays'): Promise<Developer>
 
 /** Waits until a developer is on a plan. */
 async function isOn(developer: Developer, planId: string): Promise<void> {
-  await expect.poll(async () => (await get(developer)).plan_id, { timeout: 15_000 }).toBe(planId);
+  await expect.poll(async () => (await get(developer)).plan_id).toBe(planId);
   await untilPaymentEventsProcessed(service);
 }
 

@@ -208,23 +208,19 @@ describe('a client that reconnects', () => {
     }
   });
 
-  test(
-    'gets events that arrive while it reads a long history, without gaps or overlaps',
-    { timeout: 60_000 },
-    async () => {
-      const app = await newApp(api);
-      const session = await newSession(api, app);
-      const start = (await follow(service, PATH, session.token)).lastId()!;
-      const change = (n: number) => app.patch({ name: `name ${n}` });
-      for (let n = 0; n < 250; n += 1) await change(n);
-      const stream = await openStream(api, PATH, session.token, { 'last-event-id': start });
-      for (let n = 0; n < 50; n += 1) await change(n);
-      await expect.poll(() => stream.events.length, { timeout: 10_000 }).toBe(300);
-      const ids = stream.events.map(({ id }) => id!);
-      expect(new Set(ids).size).toBe(300);
-      expect(ids).toEqual([...ids].sort());
-    },
-  );
+  test('gets events that arrive while it reads a long history, without gaps or overlaps', async () => {
+    const app = await newApp(api);
+    const session = await newSession(api, app);
+    const start = (await follow(service, PATH, session.token)).lastId()!;
+    const change = (n: number) => app.patch({ name: `name ${n}` });
+    for (let n = 0; n < 250; n += 1) await change(n);
+    const stream = await openStream(api, PATH, session.token, { 'last-event-id': start });
+    for (let n = 0; n < 50; n += 1) await change(n);
+    await expect.poll(() => stream.events.length).toBe(300);
+    const ids = stream.events.map(({ id }) => id!);
+    expect(new Set(ids).size).toBe(300);
+    expect(ids).toEqual([...ids].sort());
+  });
 });
 
 describe('a stream is refused', () => {

@@ -6,7 +6,7 @@ import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 import { newApiToken } from '../support/tokens.ts';
 
-const service = await startTestService();
+const service = await startTestService({}, { heartbeatTickMs: 100 });
 const { api, databaseUrl } = service;
 
 const PATH = '/api/v2/dev/events/stream';
@@ -99,20 +99,20 @@ describe('the stream', () => {
     const late = await follow(service, PATH, developer.token, { 'last-event-id': start });
     await untilPublished(service);
     for (const each of [stream, late]) {
-      await expect.poll(() => each.events.length, { timeout: 10_000 }).toBe(24);
+      await expect.poll(() => each.events.length).toBe(24);
       expect(new Set(each.events.map(({ id }) => id)).size).toBe(24);
     }
     expect(late.events.map(({ id }) => id)).toEqual(stream.events.map(({ id }) => id));
   });
 
-  test('has heartbeats, and ends when its token is deleted', { timeout: 60_000 }, async () => {
+  test('has heartbeats, and ends when its token is deleted', async () => {
     const developer = await newDeveloper(api);
     const { token, token_id } = await newApiToken(api, developer, ['read']);
     const ending = await follow(service, PATH, token);
     const kept = await follow(service, PATH, developer.token);
     await api.call('DELETE', `/api/v2/dev/tokens/${token_id}`, undefined, developer);
     await expect(ending.ended).resolves.toBe('end');
-    await expect.poll(() => kept.comments(), { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => kept.comments()).toBeGreaterThan(0);
     expect(kept.retry()).toBe(1000);
   });
 });

@@ -184,12 +184,9 @@ test('1,000 applications: the same statements as for one, in pages with the same
   await database.query('analyze daily_statistics, license_counts, applications, application_usage');
 
   const found = [];
-  let slowest = 0;
   let cursor: string | null = '';
   for (let pages = 0; cursor !== null; pages += 1) {
-    const started = performance.now();
     const { body, statements: used } = await count(`?limit=100${cursor && `&cursor=${cursor}`}`);
-    slowest = Math.max(slowest, performance.now() - started);
     expect(used).toBe(few);
     expect(body.totals).toMatchObject({
       applications: 1000,
@@ -224,10 +221,6 @@ test('1,000 applications: the same statements as for one, in pages with the same
   }
   expect(plans.length).toBeGreaterThanOrEqual(4);
   for (const plan of plans) expect(plan).not.toContain('Seq Scan on daily_statistics');
-  console.log(
-    `a page of 100 of 1,000 applications: at most ${slowest.toFixed(0)} ms, ${few} statements in its transaction`,
-  );
-  expect(slowest).toBeLessThan(2000);
 });
 
 test.each([

@@ -43,7 +43,7 @@ export async function newResetToken(service: MailedService, email: string): Prom
       if (fresh === undefined) throw new Error(`${email} has no mail`);
       return fresh;
     },
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   );
 }
 

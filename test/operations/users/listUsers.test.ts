@@ -251,11 +251,8 @@ test('100,000 users: pages of every order and status, by indexes', async () => {
     ['?sort=expires_at', 'n1'],
     ['?sort=username', 'n1'],
   ] as const) {
-    const began = performance.now();
     const found = await names(`${query}&limit=3`, large);
     expect(found[0], query).toBe(first);
-    // A thousand times what most of them take, for a busy machine.
-    expect(performance.now() - began, query).toBeLessThan(2_000);
   }
   await database.query('set enable_seqscan = off; set enable_bitmapscan = off');
   const planOf = async (sql: string) => {

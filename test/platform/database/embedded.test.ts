@@ -104,7 +104,7 @@ describe('the embedded database', () => {
     await database.ping();
   });
 
-  it('is ready again at once after kill -9, with what was committed', { timeout: 60_000 }, async () => {
+  it('is ready again at once after kill -9, with what was committed', async () => {
     const dataDir = existing;
     const holder = await holdDatabase(dataDir);
     expect(holder.response.ms).toBeGreaterThan(0);
@@ -125,7 +125,7 @@ describe('the embedded database', () => {
     await (await openHere(dataDir)).ping();
   });
 
-  it('starts the server again when it is killed, without ending', { timeout: 90_000 }, async () => {
+  it('starts the server again when it is killed, without ending', async () => {
     const dataDir = existing;
     const database = await openHere(dataDir);
     await database.ping();
@@ -160,7 +160,7 @@ describe('the embedded database', () => {
   });
 
   const below = 'runs for root with the program and the data below a folder closed to others';
-  it.runIf(root)(below, { timeout: 90_000 }, async () => {
+  it.runIf(root)(below, async () => {
     const closed = newFolder();
     chmodSync(closed, 0o700);
     for (const part of ['src/platform', 'test/platform/database/support', 'package.json'])

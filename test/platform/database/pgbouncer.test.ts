@@ -20,7 +20,7 @@ test('there is a PgBouncer to test with', () => {
   expect(version, 'apt-get install pgbouncer, or PGBOUNCER=path').toBeDefined();
 });
 
-describe('in session mode', { timeout: 60_000 }, () => {
+describe('in session mode', () => {
   test('everything works without further settings, and sessions keep theirs', async () => {
     const direct = await createTestDatabase();
     const databaseUrl = await startPgbouncer(direct, { pool_mode: 'session' }, atFileEnd);
@@ -42,7 +42,7 @@ describe('in session mode', { timeout: 60_000 }, () => {
   });
 });
 
-describe('in transaction mode', { timeout: 60_000 }, () => {
+describe('in transaction mode', () => {
   let direct: string;
   let pooled: string;
 

@@ -93,7 +93,7 @@ describe('sessions have the settings that a node relies on, even if others are s
   });
 });
 
-describe('a database that cannot serve is refused in one line', { timeout: 90_000 }, () => {
+describe('a database that cannot serve is refused in one line', () => {
   async function refusalOf(url: string, script?: string): Promise<string> {
     const { code, stdout, stderr } = await runToEnd(
       { DATABASE_URL: url, DATA_DIR: dataDir, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },

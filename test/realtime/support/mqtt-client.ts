@@ -53,9 +53,7 @@ export async function connectMqtt(
     messages,
     closed,
     async next(type) {
-      await expect
-        .poll(() => messages.map(({ payload }) => payload.type), { timeout: 10_000 })
-        .toContain(type);
+      await expect.poll(() => messages.map(({ payload }) => payload.type)).toContain(type);
       return messages.find(({ payload }) => payload.type === type)!;
     },
     async subscribe(...topics) {

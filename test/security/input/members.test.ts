@@ -151,7 +151,7 @@ async function sendAll(
 const share = spread();
 const withBody = operations.filter(takesJson);
 
-describe.each(withBody)('$operationId', { timeout: 60_000 }, (operation) => {
+describe.each(withBody)('$operationId', (operation) => {
   const places = placesOf(operation.requestBody!.schema);
   const hostile = places.map(
     (place) => [place.at, share(JSON.stringify(resolve(place.schema)), hostileAt(place))] as const,

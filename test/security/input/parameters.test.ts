@@ -163,7 +163,7 @@ const ownerFor = ({ method, tokenKind }: ContractOperation) =>
 const share = spread();
 const withParameters = operations.filter(({ parameters }) => parameters.length > 0);
 
-describe.each(withParameters)('$operationId', { timeout: 60_000 }, (operation) => {
+describe.each(withParameters)('$operationId', (operation) => {
   const segments = of(operation, 'path').map(
     (each) => [each.name, share(`path ${each.name}`, SEGMENTS)] as const,
   );

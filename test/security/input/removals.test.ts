@@ -36,7 +36,7 @@ async function around(
   return [early, late, after].map(({ status }) => status);
 }
 
-describe('while an application is deleted', { timeout: 60_000 }, () => {
+describe('while an application is deleted', () => {
   test.each(below)('$operationId: done, or not found', async (operation) => {
     const request = await requestOf(service, operation);
     const { app, developer } = request.owner;
@@ -73,7 +73,7 @@ describe('while an application is deleted', { timeout: 60_000 }, () => {
   });
 });
 
-describe('while a token is revoked', { timeout: 60_000 }, () => {
+describe('while a token is revoked', () => {
   const ofDevelopers = changing.filter(({ tokenKind }) => tokenKind === 'developer');
 
   test.each(ofDevelopers)('$operationId: done, or 401', async (operation) => {

@@ -148,7 +148,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
 );
 
-describe.each(KEPT)('$what', { timeout: 60_000 }, ({ what, write, read }) => {
+describe.each(KEPT)('$what', ({ what, write, read }) => {
   test('is returned exactly if it is accepted', async () => {
     let kept = 0;
     const check = async (written: string) => {

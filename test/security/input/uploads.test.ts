@@ -80,7 +80,7 @@ function upload(request: Request, mediaType: string, body: string | Buffer, head
   });
 }
 
-describe.each(TABLES)('$operationId in CSV', { timeout: 60_000 }, (table) => {
+describe.each(TABLES)('$operationId in CSV', (table) => {
   const { heading, line, mediaType, columns, headingOf, most } = table;
   let request: Request;
   beforeAll(async () => {
@@ -175,7 +175,7 @@ describe.each(TABLES)('$operationId in CSV', { timeout: 60_000 }, (table) => {
   });
 });
 
-describe('importUsersFromNdjson', { timeout: 60_000 }, () => {
+describe('importUsersFromNdjson', () => {
   let request: Request;
   beforeAll(async () => {
     request = await requestOf(service, operationOf('importUsersFromNdjson'));

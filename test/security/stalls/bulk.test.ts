@@ -90,7 +90,7 @@ test.each<[string, number, string, () => string]>([
   ['blank lines', 400, JSON_LINES, () => '\n'.repeat(32 * MIB)],
   ['blank rows', 400, CSV, () => `username\n${'\n'.repeat(32 * MIB - 9)}`],
   ['lines of white space', 400, JSON_LINES, () => `${' '.repeat(16_000)}\n`.repeat(1_000)],
-])('users: %s', { timeout: 60_000 }, async (name, status, type, body) => {
+])('users: %s', async (name, status, type, body) => {
   await expectNoStall(status, name, () =>
     send('POST', `${own}/users/import${type === JSON_LINES ? '/ndjson' : ''}`, type, body()),
   );
@@ -110,7 +110,7 @@ test.each<[string, number, () => string]>([
     400,
     () => `license_key,tier,redeem_by\n${`A,Pro,2030-01-01T00:00:00.${'0'.repeat(16_000)}\n`.repeat(60)}`,
   ],
-])('licenses: %s', { timeout: 60_000 }, async (name, status, body) => {
+])('licenses: %s', async (name, status, body) => {
   await expectNoStall(status, name, () => send('POST', `${own}/licenses/import`, CSV, body()));
 });
 
@@ -149,7 +149,7 @@ test.each<[string, number, () => Promise<number>]>([
   ['all keys', 200, () => send('GET', `${own}/licenses/export`, '', undefined)],
   ['statistics', 200, () => send('GET', `${own}/statistics`, '', undefined)],
   ['the deletion of unused keys', 200, () => send('DELETE', `${own}/licenses?status=unused`, '', undefined)],
-])('%s', { timeout: 60_000 }, async (name, status, once) => {
+])('%s', async (name, status, once) => {
   await expectNoStall(status, name, once);
 });
 

@@ -60,7 +60,7 @@ function attacksOn(operation: ContractOperation): readonly Attack[] {
   return [...heads, ...sent];
 }
 
-describe('no request blocks the process', { timeout: 60_000 }, () => {
+describe('no request blocks the process', () => {
   test.each(operations.map((operation) => [operation.operationId, operation] as const))(
     '%s',
     async (_name, operation) => {

@@ -158,7 +158,7 @@ test('every route that takes a body is attacked', () => {
   expect(posted.toSorted()).toEqual([...Object.keys(FORMS), ...DOCUMENTS].toSorted());
 });
 
-describe('no form blocks the process', { timeout: 60_000 }, () => {
+describe('no form blocks the process', () => {
   test.each(Object.entries(FORMS))('%s', async (route, { fields, limit }) => {
     const headers: Record<string, string> = {
       'content-type': FORM,
@@ -172,7 +172,7 @@ describe('no form blocks the process', { timeout: 60_000 }, () => {
   });
 });
 
-describe('no URL blocks the process', { timeout: 60_000 }, () => {
+describe('no URL blocks the process', () => {
   const PIECES = ['a', '%41', '.', '%20', '%EF%B7%BA', '@.', '-', '%', '/', ':'];
   const usual =
     `client_id=${client.client_id}&response_type=code&redirect_uri=${encodeURIComponent(REDIRECT_URI)}` +
@@ -212,7 +212,7 @@ describe('no URL blocks the process', { timeout: 60_000 }, () => {
   });
 });
 
-test('no client metadata block the process', { timeout: 60_000 }, async () => {
+test('no client metadata block the process', async () => {
   const usual = { redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' };
   const members = [
     'client_name',
@@ -253,7 +253,7 @@ test('no client metadata block the process', { timeout: 60_000 }, async () => {
   expect(await stallsOf(attacks)).toEqual([]);
 });
 
-test('no MCP message blocks the process', { timeout: 60_000 }, async () => {
+test('no MCP message blocks the process', async () => {
   const message = (text: string) => `{"jsonrpc":"2.0","id":1,${text}}`;
   const within: readonly (readonly [string, (json: string) => string])[] = [
     ['params', (json) => message(`"method":"tools/call","params":${json}`)],
@@ -296,7 +296,7 @@ test('no MCP message blocks the process', { timeout: 60_000 }, async () => {
   expect(await stallsOf(attacks)).toEqual([]);
 });
 
-describe('no body of another type blocks the process', { timeout: 60_000 }, () => {
+describe('no body of another type blocks the process', () => {
   const app = '/api/v2/dev/apps';
 
   /** Media types of imports, which bulk.test.ts attacks. */

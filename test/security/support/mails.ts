@@ -36,7 +36,7 @@ export async function sendRefusedMail(
       expect(
         (await database.query('select from failed_mails where message_sealed is not null')).rowCount,
       ).toBe(1),
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   );
   const { text } = await PostalMime.parse(refused!);
   keep('token of a refused mail', /\/account\/password\/([\w-]+)/.exec(text!)![1]!);
