@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from 'vite';
 const SERVICE = 'http://127.0.0.1:3000';
 
 /** What the dashboard calls or links to, apart from its own pages. */
-const OF_SERVICE = ['/api', '/account', '/errors', '/docs', '/openapi.json', '/.well-known'];
+const OF_SERVICE = ['/api', '/account', '/errors', '/docs', '/guides', '/openapi.json', '/.well-known'];
 
 /** The pages of a folder, without their routes, which the router needs from the start. */
 const pagesOf = (name: string, folders: string) => ({

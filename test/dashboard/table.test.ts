@@ -100,7 +100,7 @@ test('names are inert, also with HTML in them', async () => {
   const { page, faults, idle } = await openSignedIn(browser, service, developer, {
     viewport: { width: 360, height: 740 },
   });
-  await page.getByText(name).first().waitFor();
+  await page.getByRole('table').getByText(name).waitFor();
   for (const path of ['', '/licenses', '/users', '/settings']) {
     await page.goto(`${service.baseUrl}/dashboard/apps/${app.app_id}${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { PAGE_SIZE, useCursorList } from '../api/pages.ts';
 import { Button } from '../components/button.tsx';
 import { DataTable } from '../components/data-table/data-table.tsx';
-import { SearchField, Toolbar } from '../components/data-table/toolbar.tsx';
+import { FilterBar } from '../components/data-table/filter-bar.tsx';
+import { SearchField } from '../components/data-table/toolbar.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { Field, Select } from '../components/field.tsx';
 import styles from './audit-log.module.css';
@@ -82,59 +82,50 @@ export function AuditLog({ source, search, onChange }: Props) {
 }
 
 function Filters({ search, onChange }: Omit<Props, 'source'>) {
-  const [isMore, setIsMore] = useState(false);
-  const isOpen = isMore || MORE.some((name) => search[name]);
   return (
-    <div className={styles.filters}>
-      <Toolbar>
+    <FilterBar
+      active={MORE.filter((name) => search[name]).length}
+      more={MORE.map((name) => (
         <SearchField
-          label="Start of an action, such as user."
-          value={search.action ?? ''}
-          onChange={(action) => onChange({ action })}
+          key={name}
+          label={MORE_LABELS[name]}
+          value={search[name] ?? ''}
+          onChange={(value) => onChange({ [name]: value.trim() })}
         />
-        <Select
+      ))}
+    >
+      <SearchField
+        label="Start of an action, such as user."
+        value={search.action ?? ''}
+        onChange={(action) => onChange({ action })}
+      />
+      <Select
+        bare
+        label="Actor"
+        value={search.kind ?? ''}
+        options={[['', 'Any actor'], ...ACTOR_KINDS]}
+        onChange={({ target }) => onChange({ kind: target.value })}
+      />
+      <div className={styles.day}>
+        <span aria-hidden="true">From</span>
+        <Field
           bare
-          label="Actor"
-          value={search.kind ?? ''}
-          options={[['', 'Any actor'], ...ACTOR_KINDS]}
-          onChange={({ target }) => onChange({ kind: target.value })}
+          label="First day"
+          type="date"
+          value={search.since ?? ''}
+          onChange={({ target }) => onChange({ since: target.value })}
         />
-        <div className={styles.day}>
-          <span aria-hidden="true">From</span>
-          <Field
-            bare
-            label="First day"
-            type="date"
-            value={search.since ?? ''}
-            onChange={({ target }) => onChange({ since: target.value })}
-          />
-        </div>
-        <div className={styles.day}>
-          <span aria-hidden="true">to</span>
-          <Field
-            bare
-            label="Last day"
-            type="date"
-            value={search.until ?? ''}
-            onChange={({ target }) => onChange({ until: target.value })}
-          />
-        </div>
-        <Button icon="filter" aria-expanded={isOpen} onClick={() => setIsMore(!isOpen)}>
-          More filters
-        </Button>
-      </Toolbar>
-      {isOpen && (
-        <div className={styles.more} role="group" aria-label="More filters">
-          {MORE.map((name) => (
-            <SearchField
-              key={name}
-              label={MORE_LABELS[name]}
-              value={search[name] ?? ''}
-              onChange={(value) => onChange({ [name]: value.trim() })}
-            />
-          ))}
-        </div>
-      )}
-    </div>
+      </div>
+      <div className={styles.day}>
+        <span aria-hidden="true">to</span>
+        <Field
+          bare
+          label="Last day"
+          type="date"
+          value={search.until ?? ''}
+          onChange={({ target }) => onChange({ until: target.value })}
+        />
+      </div>
+    </FilterBar>
   );
 }

@@ -1,6 +1,6 @@
 import type { Column } from '../components/data-table/data-table.tsx';
 import { NameButton } from '../components/name.tsx';
-import { Time } from '../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../components/time.tsx';
 import { kindLabel } from './filter.ts';
 import type { AuditEntry } from './source.ts';
 
@@ -37,7 +37,7 @@ export const auditColumns = (onOpen: (id: string) => void): readonly Column<Audi
   {
     id: 'time',
     header: 'Time',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },
 ];

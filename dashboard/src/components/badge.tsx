@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
 import { classes } from '../lib/classes.ts';
+import { sentenceCase } from '../lib/format.ts';
 import styles from './badge.module.css';
 
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
 
-/** A state in a word. Its color only repeats what the word says. */
+/** A state in a word, which begins with a capital letter. Its color only repeats what the word says. */
 export function Badge({
   tone = 'neutral',
   children,
@@ -12,5 +13,6 @@ export function Badge({
   readonly tone?: Tone;
   readonly children: ReactNode;
 }) {
-  return <span className={classes(styles.badge, styles[tone])}>{children}</span>;
+  const words = typeof children === 'string' ? sentenceCase(children) : children;
+  return <span className={classes(styles.badge, styles[tone])}>{words}</span>;
 }

@@ -32,20 +32,26 @@ export function Button({ look, icon, busy, className, children, ...props }: Look
   );
 }
 
+interface IconLook extends Pick<Look, 'look'> {
+  readonly label: string;
+  readonly icon: IconName;
+}
+
 /** A button that shows only an icon. */
 export function IconButton({
   label,
   icon,
+  look = 'quiet',
   className,
   ...props
-}: { readonly label: string; readonly icon: IconName } & ComponentProps<'button'>) {
+}: IconLook & ComponentProps<'button'>) {
   return (
     <button
       type="button"
       title={label}
       aria-label={label}
       {...props}
-      className={classes(styles.button, styles.quiet, styles.square, className)}
+      className={classes(buttonClass({ look }), styles.square, className)}
     >
       <Icon name={icon} />
     </button>

@@ -46,7 +46,7 @@ export function Dialog({
       disablePointerDismissal={alert ?? false}
     >
       <Base.Portal>
-        <Base.Backdrop className={styles.backdrop} />
+        <Base.Backdrop forceRender className={styles.backdrop} />
         <Base.Popup
           className={classes(styles.popup, styles[kind])}
           role={alert ? 'alertdialog' : 'dialog'}

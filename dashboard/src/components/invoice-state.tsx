@@ -24,5 +24,5 @@ export const INVOICE_STATES = Object.entries(WORDS) as [State, string][];
 
 /** Whether an invoice is paid, and what happened to it afterwards. */
 export const InvoiceState = ({ state }: { readonly state: State }) => (
-  <Badge tone={TONES[state]}>{WORDS[state].toLowerCase()}</Badge>
+  <Badge tone={TONES[state]}>{WORDS[state]}</Badge>
 );

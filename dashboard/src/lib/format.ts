@@ -12,7 +12,7 @@ const minute = new Intl.DateTimeFormat(undefined, {
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const dayOfYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const hour = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: 'numeric' });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
 
 export const formatNumber = (value: number): string => number.format(value);
 export const formatCompact = (value: number): string => compact.format(value);
@@ -65,6 +65,9 @@ export function formatRelative(value: string, now = Date.now()): string {
 export function plural(count: number, singular: string, many = `${singular}s`): string {
   return `${formatNumber(count)} ${count === 1 ? singular : many}`;
 }
+
+/** A text with a capital letter at its beginning, such as `Active` for the state `active` of the contract. */
+export const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What a license key adds. */
 export function formatDuration(days: number | null): string {

@@ -1,6 +1,7 @@
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Button, IconButton } from '../components/button.tsx';
+import { BASE } from '../api/base.ts';
+import { Button, buttonClass, IconButton } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { classes } from '../lib/classes.ts';
 import styles from './app-shell.module.css';
@@ -43,6 +44,14 @@ export function AppShell() {
           />
           <Breadcrumbs />
           <div className={styles.actions}>
+            <a
+              className={classes(buttonClass({ look: 'quiet' }), styles.reference)}
+              href={`${BASE}/docs`}
+              target="_blank"
+              rel="noreferrer"
+            >
+              API reference
+            </a>
             <Button
               className={styles.find}
               icon="search"
@@ -67,7 +76,7 @@ export function AppShell() {
       <Dialog kind="navigation" open={open === 'navigation'} onClose={close} title="Navigation">
         <Sidebar />
       </Dialog>
-      <CommandPalette open={open === 'palette'} onClose={close} />
+      <CommandPalette open={open === 'palette'} onClose={close} onCurl={() => setOpen('curl')} />
       <CurlDialog open={open === 'curl'} onClose={close} />
     </div>
   );

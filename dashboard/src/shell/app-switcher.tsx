@@ -1,23 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Icon } from '../components/icon.tsx';
+import { withoutMarks } from '../lib/bidi.ts';
 import { Menu, MenuItem, MenuLine } from '../components/menu.tsx';
 import styles from './app-switcher.module.css';
-import { applicationQuery, applicationsQuery } from './queries.ts';
+import { applicationsQuery } from './queries.ts';
 
-/** Shows the application whose pages are open, and opens another one. */
-export function AppSwitcher({ appId }: { readonly appId: string | undefined }) {
+interface Props {
+  readonly appId: string;
+  /** Undefined until it is read. */
+  readonly name: string | undefined;
+}
+
+/** Shows the application whose pages the sidebar has, and opens another one. */
+export function AppSwitcher({ appId, name = 'Application' }: Props) {
   const navigate = useNavigate();
   const applications = useQuery(applicationsQuery);
-  const current = useQuery({ ...applicationQuery(appId ?? ''), enabled: appId !== undefined });
-  const name = appId === undefined ? 'Choose an application' : (current.data?.name ?? 'Application');
   return (
     <Menu
       align="start"
       trigger={
-        <button type="button" className={styles.switcher}>
+        <button type="button" className={styles.switcher} title={withoutMarks(name)}>
           <span className="visually-hidden">Switch the application: </span>
-          <span className={styles.name}>{name}</span>
+          <bdi className={styles.name}>{name}</bdi>
           <Icon name="updown" />
         </button>
       }

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { createRoute, Outlet } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { ErrorState } from '../components/error-state.tsx';
+import { rememberApplication } from './current-application.ts';
 import { developerRoute } from './developer.ts';
 import { applicationQuery } from './queries.ts';
 
@@ -14,6 +16,10 @@ export const applicationRoute = createRoute({
 function ApplicationPages() {
   const { appId } = applicationRoute.useParams();
   const application = useQuery(applicationQuery(appId));
+  const isFound = application.isSuccess;
+  useEffect(() => {
+    if (isFound) rememberApplication(appId);
+  }, [isFound, appId]);
   if (application.isLoadingError) {
     return <ErrorState error={application.error} onRetry={() => void application.refetch()} />;
   }

@@ -3,29 +3,39 @@ import { type KeyboardEvent, useId, useState } from 'react';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icon.tsx';
 import styles from './command-palette.module.css';
+import { commonCommands } from './common-commands.ts';
 import { type Command, useFrame } from './frame.ts';
 
-const SHOWN = 12;
+const SHOWN = 40;
 
-/** Opens a page, or what the console can find, by a part of its name. */
-export function CommandPalette({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+interface Props {
+  readonly onClose: () => void;
+  /** Shows the requests of the page as curl commands. */
+  readonly onCurl: () => void;
+}
+
+/** Opens a page or what the console can find, or begins an action, by a part of its name. */
+export function CommandPalette({ open, ...props }: Props & { readonly open: boolean }) {
   return (
-    <Dialog kind="palette" open={open} onClose={onClose} title="Go to">
-      <Search onClose={onClose} />
+    <Dialog kind="palette" open={open} onClose={props.onClose} title="Go to">
+      <Search {...props} />
     </Dialog>
   );
 }
 
-function Search({ onClose }: { readonly onClose: () => void }) {
+function Search({ onClose, onCurl }: Props) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const id = useId();
-  const { opens, useCommands } = useFrame();
+  const { kind, opens, useCommands } = useFrame();
   const pages = usePages();
   const more = useCommands(text);
-  const commands = [...more.own, ...pages, ...more.others].filter(({ label }) => matches(label, text));
+  const offered = [...more.own, ...pages, ...commonCommands(kind, onCurl), ...more.others];
+  const commands = offered.filter(({ label }) => matches(label, text));
   const found = [...commands.slice(0, SHOWN), ...more.hits];
   const current = found[Math.min(at, found.length - 1)];
+
+  const idOf = (command: Command) => `${id}-${encodeURIComponent(command.id)}`;
 
   const choose = (command: Command | undefined) => {
     if (!command) return;
@@ -50,7 +60,7 @@ function Search({ onClose }: { readonly onClose: () => void }) {
           aria-label={`Go to ${opens}`}
           aria-expanded="true"
           aria-controls={`${id}-list`}
-          aria-activedescendant={current && `${id}-${current.id}`}
+          aria-activedescendant={current && idOf(current)}
           aria-autocomplete="list"
           autoComplete="off"
           placeholder={`Go to ${opens}`}
@@ -66,7 +76,7 @@ function Search({ onClose }: { readonly onClose: () => void }) {
         {found.map((command) => (
           <div
             key={command.id}
-            id={`${id}-${command.id}`}
+            id={idOf(command)}
             role="option"
             ref={command === current ? (option) => option?.scrollIntoView({ block: 'nearest' }) : undefined}
             aria-selected={command === current}

@@ -1,36 +1,47 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import { sentenceCase } from '../lib/format.ts';
 import { useSettled } from '../lib/settled.ts';
+import { useCurrentApplication } from './current-application.ts';
+import { ACCOUNT_ACTIONS, APPLICATION_ACTIONS, TABS } from './developer-actions.ts';
 import type { Command, Commands } from './frame.ts';
 import { APPLICATION_PAGES } from './navigation.ts';
-import { applicationQuery, applicationsQuery, searchQuery } from './queries.ts';
+import { useNamed } from './named-commands.ts';
+import { applicationsQuery, searchQuery } from './queries.ts';
 
 const SEARCH_AFTER_MS = 200;
 const ICONS = { application: 'chart', license: 'key', user: 'person' } as const;
 
-/** The pages of the application, the other applications, and what the service finds in all of them. */
+/** The pages and actions of the current application and the account, and what their lists and the service find. */
 export function useDeveloperCommands(text: string): Commands {
   const navigate = useNavigate();
-  const { appId } = useParams({ strict: false });
-  const application = useQuery({ ...applicationQuery(appId ?? ''), enabled: appId !== undefined });
+  const { appId, name = 'Application' } = useCurrentApplication();
   const applications = useQuery(applicationsQuery);
   const own = appId
-    ? APPLICATION_PAGES.map(({ to, label, icon }) => ({
-        id: to,
+    ? [...APPLICATION_PAGES, ...APPLICATION_ACTIONS].map(({ to, label, icon, ...rest }) => ({
+        id: `${to} ${label}`,
         label,
         icon,
-        group: application.data?.name ?? 'Application',
-        run: () => void navigate({ to, params: { appId } }),
+        group: name,
+        run: () => void navigate({ to, params: { appId }, search: 'search' in rest ? rest.search : {} }),
       }))
     : [];
-  const others = (applications.data?.data ?? []).map(({ app_id, name }) => ({
-    id: app_id,
-    label: name,
+  const account = [...ACCOUNT_ACTIONS, ...TABS].map(({ to, label, icon, search }) => ({
+    id: `${to} ${label}`,
+    label,
+    icon,
+    group: 'Account',
+    run: () => void navigate({ to, search }),
+  }));
+  const others = (applications.data?.data ?? []).map((application) => ({
+    id: application.app_id,
+    label: application.name,
     icon: 'chart' as const,
     group: 'Application',
-    run: () => void navigate({ to: '/apps/$appId', params: { appId: app_id } }),
+    run: () => void navigate({ to: '/apps/$appId', params: { appId: application.app_id } }),
   }));
-  return { own, others, hits: useHits(text) };
+  const named = useNamed(appId, name, text.trim() !== '');
+  return { own, others: [...account, ...others, ...named], hits: useHits(text) };
 }
 
 function useHits(text: string): readonly Command[] {
@@ -44,7 +55,7 @@ function useHits(text: string): readonly Command[] {
       id,
       label: title,
       icon: ICONS[kind],
-      group: `${state} in ${application_name}`,
+      group: `${sentenceCase(state)} in ${application_name}`,
       run: () =>
         void (kind === 'user'
           ? navigate({ to: '/apps/$appId/users/$userId', params: { appId, userId: id } })

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { withoutMarks } from '../lib/bidi.ts';
 import { ApplicationNavigation } from './application-navigation.tsx';
 import { ConsolePages } from './console-pages.tsx';
 import { useDeveloperCommands } from './developer-commands.ts';
@@ -8,7 +9,7 @@ import { developerQuery } from './queries.ts';
 
 function useAccount() {
   const { data } = useQuery(developerQuery);
-  return { name: data?.email, note: data && `${data.plan.name} plan` };
+  return { name: data?.email, note: data && `${withoutMarks(data.plan.name)} plan` };
 }
 
 const frame: Frame = {
@@ -18,7 +19,7 @@ const frame: Frame = {
   Navigation: ApplicationNavigation,
   useAccount,
   useCommands: useDeveloperCommands,
-  opens: 'a page, an application, a license or a user',
+  opens: 'a page, an action, or anything by its name',
   tokenName: 'an API token of your account',
 };
 

@@ -12,7 +12,7 @@ export interface Destination {
 /** The pages of the account. */
 export const ACCOUNT_PAGES = [
   { to: '/', label: 'Overview', icon: 'overview', isExact: true },
-  { to: '/events', label: 'Events', icon: 'pulse' },
+  { to: '/events', label: 'All events', icon: 'pulse' },
   { to: '/resellers', label: 'Resellers', icon: 'store' },
   { to: '/access', label: 'Access', icon: 'lock' },
   { to: '/audit-log', label: 'Audit log', icon: 'list' },

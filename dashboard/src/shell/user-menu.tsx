@@ -1,28 +1,17 @@
-import { BASE, DASHBOARD } from '../api/base.ts';
-import { signOut } from '../api/session.ts';
 import { Icon } from '../components/icon.tsx';
 import { Menu, MenuGroup, MenuItem, MenuLine } from '../components/menu.tsx';
-import { type Scheme, setScheme, useScheme } from '../design/scheme.ts';
-import { CONSOLES } from './consoles.ts';
+import { setScheme, useScheme } from '../design/scheme.ts';
+import { DOCUMENTS, openDocument } from './documents.ts';
 import { useFrame } from './frame.ts';
+import { SCHEMES } from './schemes.ts';
+import { leave } from './leave.ts';
 import styles from './user-menu.module.css';
-
-const SCHEMES: readonly (readonly [Scheme, string])[] = [
-  ['system', 'Like the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-];
 
 /** Who is signed in, the colors, and the way out. */
 export function UserMenu() {
   const { kind, useAccount } = useFrame();
   const { name, note } = useAccount();
   const scheme = useScheme();
-  const leave = async () => {
-    await signOut();
-    // A new document holds nothing of the account.
-    location.assign(DASHBOARD + CONSOLES[kind].signIn);
-  };
   return (
     <Menu
       align="start"
@@ -47,12 +36,13 @@ export function UserMenu() {
         ))}
       </MenuGroup>
       <MenuLine />
-      <MenuItem onClick={() => window.open(`${BASE}/openapi.json`, '_blank', 'noreferrer')}>
-        API description
-      </MenuItem>
-      <MenuItem onClick={() => window.open(`${BASE}/errors`, '_blank', 'noreferrer')}>Errors</MenuItem>
+      {DOCUMENTS.map(({ path, label }) => (
+        <MenuItem key={path} onClick={() => openDocument(path)}>
+          {label}
+        </MenuItem>
+      ))}
       <MenuLine />
-      <MenuItem onClick={() => void leave()}>Sign out</MenuItem>
+      <MenuItem onClick={() => void leave(kind)}>Sign out</MenuItem>
     </Menu>
   );
 }

@@ -102,7 +102,7 @@ export function createDeveloperAccounts(deps: Dependencies): DeveloperAccounts {
         const data = { reason, applications_disabled: disabled };
         await record(trx, actor, developerId, { action: 'developer.suspended', data });
       });
-      // Also those that were created while this waited for the developer. From now on none can be.
+      // Also those that were created while this waited for the developer. After that, none can be.
       const isSuspended = async (trx: Knex.Transaction) =>
         (await developers.lockSuspensionForShare(trx, developerId)) !== null;
       if (disableApplications)

@@ -18,6 +18,33 @@ const FIND = String.raw`(() => {
     if (last && table.getBoundingClientRect().right - last.getBoundingClientRect().right > 2)
       faults.push('columns that leave a part of the table empty: ' + table.outerHTML.slice(0, 200));
   }
+  const isCut = (each) => each.offsetWidth > 0 && each.scrollWidth > each.clientWidth;
+  for (const cell of document.querySelectorAll('th, td:has(> time)'))
+    if (isCut(cell)) faults.push('cut off in a table: ' + cell.textContent);
+  for (const badge of document.querySelectorAll('[class*="_badge_"]:not(:has(code))'))
+    if (/^\p{Ll}/u.test(badge.textContent)) faults.push('a state in lower case: ' + badge.textContent);
+  const isOutside = (inner, outer) =>
+    inner.left < outer.left - 1 || inner.right > outer.right + 1 ||
+    inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+  const windowBox = { left: 0, top: 0, right: clientWidth, bottom: innerHeight };
+  const dialogs = [...document.querySelectorAll('[role$="dialog"]')];
+  for (const over of [...dialogs, ...document.querySelectorAll('nav, [role="status"], :popover-open')]) {
+    const { position } = getComputedStyle(over);
+    if (position === 'fixed' && over.offsetWidth > 0 && isOutside(over.getBoundingClientRect(), windowBox))
+      faults.push('outside of the window: ' + over.outerHTML.slice(0, 200));
+  }
+  for (const dialog of dialogs) {
+    if (dialog.scrollWidth > dialog.clientWidth)
+      faults.push('wider than its dialog: ' + dialog.textContent.slice(0, 200));
+    const { left, right } = dialog.getBoundingClientRect();
+    for (const each of dialog.querySelectorAll('*')) {
+      let around = each.parentElement;
+      while (around !== dialog && getComputedStyle(around).overflowX === 'visible') around = around.parentElement;
+      const box = each.getBoundingClientRect();
+      if (around === dialog && box.width > 1 && (box.left < left - 1 || box.right > right + 1))
+        faults.push('beyond its dialog: ' + each.outerHTML.slice(0, 200));
+    }
+  }
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     if (!texts.currentNode.data.includes('\u202e')) continue;
@@ -33,7 +60,8 @@ const FIND = String.raw`(() => {
 })()`;
 
 /**
- * What is wrong with how a page is laid out: it is wider than the window, a table does not fill its width, markup in a
- * text became an element, or a mark for the direction of a text also concerns what follows the text.
+ * What is wrong with how a page is laid out: it is wider than the window, a table does not fill its width or cuts off a
+ * time or a header, a state begins with a small letter, a dialog is partly outside of the window or its content outside
+ * of it, markup in a text became an element, or a mark for the direction of a text also concerns what follows the text.
  */
 export const layoutFaultsOf = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND);

@@ -14,6 +14,9 @@ import { openConsole, openSignedIn } from './signed-in.ts';
 const PICTURES = process.env['DASHBOARD_PICTURES'];
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 
+/** Later than everything happened: what happened now has the shortest time that a page can show. */
+const LATER_MS = 22 * 60_000;
+
 interface Look {
   readonly viewport: { readonly width: number; readonly height: number };
   /** The first one is checked by all rules. Another one differs from it in its colors only. */
@@ -36,8 +39,11 @@ export async function testPages({ viewport, colorSchemes, isHostile = false }: L
   let watched: Watched;
   beforeAll(async () => {
     watched = await openSignedIn(browser, service, account.developer, options);
+    await makeLater(watched);
     if (isHostile) spoiled.push(await spoilTexts(watched.page));
   });
+  const makeLater = ({ page }: Watched) =>
+    page.context().clock.setFixedTime(new Date(service.clock.now().getTime() + LATER_MS));
   const consoles = new Map<Visitor, Promise<Watched>>();
 
   /** The page of a visitor, which is opened when the first of their pages is checked. */
@@ -46,6 +52,7 @@ export async function testPages({ viewport, colorSchemes, isHostile = false }: L
     const { token } = { reseller: account.reseller, administrator: ADMINISTRATOR }[visitor];
     const open = async () => {
       const console = await openConsole(browser, service, visitor, { ...options, token });
+      await makeLater(console);
       if (isHostile) spoiled.push(await spoilTexts(console.page));
       return console;
     };
@@ -87,6 +94,39 @@ export async function testPages({ viewport, colorSchemes, isHostile = false }: L
     await page.keyboard.press(key);
     await page.getByLabel(shows).waitFor();
     await check(name, watched);
+  });
+
+  test('the navigation', async () => {
+    const { page } = watched;
+    await page.goto(`${service.baseUrl}/dashboard/apps/${account.app.app_id}`);
+    await page.getByText('Logins by version').first().waitFor();
+    const open = page.getByRole('button', { name: 'Open the navigation' });
+    if (await open.isVisible()) await open.click();
+    const menu = page.getByRole('button', { name: / plan$/ });
+    await menu.waitFor();
+    await check('navigation', watched);
+    const { y, height } = (await menu.boundingBox())!;
+    expect(y + height).toBeLessThanOrEqual(viewport.height);
+    await menu.click();
+    await page.getByRole('menuitem', { name: 'API reference' }).waitFor();
+    await check('account menu', watched);
+  });
+
+  test('a dialog over the details of a row', async () => {
+    const { page } = watched;
+    const { app, licenseId } = account;
+    await page.goto(`${service.baseUrl}/dashboard/apps/${app.app_id}/licenses?license=${licenseId}`);
+    await page.getByText('Identifier').first().waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.waitFor();
+    await check('a dialog over a drawer', watched);
+    const isDrawerOnTop = await page.evaluate<boolean>(`(() => {
+      const { x, y } = document.querySelector('[role="dialog"] [aria-label="Close"]').getBoundingClientRect();
+      return document.elementFromPoint(x + 1, y + 1).closest('[role="dialog"]') !== null;
+    })()`);
+    expect(isDrawerOnTop).toBe(false);
+    await page.keyboard.press('Escape');
   });
 
   test('the requests as curl', async () => {

@@ -3,7 +3,7 @@ import { Badge } from '../badge.tsx';
 import { IconButton } from '../button.tsx';
 import type { Column } from '../data-table/data-table.tsx';
 import { Name } from '../name.tsx';
-import { Time } from '../time.tsx';
+import { Time, TIME_WIDTHS } from '../time.tsx';
 
 type Token = Schemas['ApiToken'];
 
@@ -19,13 +19,13 @@ export const tokenColumns = (
   {
     id: 'used',
     header: 'Last used',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ last_used_at }) => <Time value={last_used_at} form="relative" absent="Never" />,
   },
   {
     id: 'expires',
     header: 'Expires',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: (token) =>
       isOver(token) ? (
@@ -37,7 +37,7 @@ export const tokenColumns = (
   {
     id: 'created',
     header: 'Created',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'desktop',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../../components/data-table/data-table.t
 import { EmptyState } from '../../components/empty-state.tsx';
 import { NameButton } from '../../components/name.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { plural } from '../../lib/format.ts';
 import { AgentDrawer } from './agent-drawer.tsx';
@@ -44,7 +44,7 @@ const columns = (
   {
     id: 'created',
     header: 'Created',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Name } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { type Authorization, revokeAuthorization, useAccessChanged, useAuthorizations } from './queries.ts';
 import { Scopes } from './scopes.tsx';
@@ -22,13 +22,13 @@ const columns = (revoke: (authorization: Authorization) => void): readonly Colum
   {
     id: 'created',
     header: 'Allowed',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },
   {
     id: 'expires',
     header: 'Ends if unused',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     from: 'desktop',
     cell: ({ expires_at }) => <Time value={expires_at} form="relative" />,
   },

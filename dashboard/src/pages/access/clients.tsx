@@ -4,7 +4,7 @@ import { type Column, DataTable } from '../../components/data-table/data-table.t
 import { EmptyState } from '../../components/empty-state.tsx';
 import { NameButton } from '../../components/name.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { useChangeSearch } from '../../lib/change-search.ts';
 import { ClientDrawer } from './client-drawer.tsx';
@@ -47,7 +47,7 @@ const columns = (open: (clientId: string) => void): readonly Column<OAuthClient>
   {
     id: 'created',
     header: 'Created',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

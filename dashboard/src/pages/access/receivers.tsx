@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Name } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { useChangeSearch } from '../../lib/change-search.ts';
 import { CreateReceiverDialog } from './create-receiver-dialog.tsx';
@@ -49,7 +49,7 @@ const columns = (remove: (receiver: Receiver) => void): readonly Column<Receiver
   {
     id: 'created',
     header: 'Created',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

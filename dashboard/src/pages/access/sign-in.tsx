@@ -4,7 +4,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { plural } from '../../lib/format.ts';
 import { browserOf } from './browser-of.ts';
@@ -30,20 +30,20 @@ const columns = (end: (session: DeveloperSession) => void): readonly Column<Deve
   {
     id: 'used',
     header: 'Last seen',
-    width: '6.5rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ last_used_at, created_at }) => <Time value={last_used_at ?? created_at} form="relative" />,
   },
   {
     id: 'created',
     header: 'Signed in',
-    width: '12.5rem',
+    width: TIME_WIDTHS.absolute,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} />,
   },
   {
     id: 'expires',
     header: 'Ends',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'desktop',
     cell: ({ expiry }) => <Time value={expiry} form="relative" />,
   },

@@ -18,7 +18,7 @@ export function AccountEventsPage() {
   );
   const isListed = applications.some(({ app_id }) => app_id === search.app);
   return (
-    <Page title="Events" description="Every change in all of your applications, as it happens.">
+    <Page title="All events" description="Every change in all of your applications, as it happens.">
       <Events
         scope={undefined}
         search={search}

@@ -5,7 +5,7 @@ import { developerRoute } from '../../shell/developer.ts';
 export const accountEventsRoute = createRoute({
   getParentRoute: () => developerRoute,
   path: '/events',
-  staticData: { title: 'Events' },
+  staticData: { title: 'All events' },
   validateSearch: pick('app', 'type', 'user', 'event'),
   component: lazyRouteComponent(() => import('./page.tsx'), 'AccountEventsPage'),
 });

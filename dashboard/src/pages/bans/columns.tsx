@@ -1,7 +1,7 @@
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import type { Column } from '../../components/data-table/data-table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { type Ban, type BanKind, stateOf } from './queries.ts';
 import { Target } from './target.tsx';
 
@@ -39,14 +39,14 @@ export const banColumns = ({ appId, onLift }: Options): readonly Column<Ban>[] =
   {
     id: 'until',
     header: 'Until',
-    width: '12.5rem',
+    width: TIME_WIDTHS.absolute,
     from: 'desktop',
     cell: ({ expires_at }) => <Time value={expires_at} absent="Until you lift it" />,
   },
   {
     id: 'created',
     header: 'Banned since',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'desktop',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../components/data-table/data-table.tsx';
 import { nameClass } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { classes } from '../../lib/classes.ts';
 import { UserLink } from '../../shell/user-link.tsx';
 import styles from './columns.module.css';
@@ -71,7 +71,7 @@ export function eventColumns({ open, fresh, applicationName }: Options): readonl
     {
       id: 'time',
       header: 'Time',
-      width: '10.5rem',
+      width: TIME_WIDTHS.recent,
       cell: ({ timestamp }) => <Time value={timestamp} form="recent" />,
     },
   ];

@@ -1,5 +1,5 @@
 import type { Column } from '../../components/data-table/data-table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatDuration } from '../../lib/format.ts';
 import styles from './columns.module.css';
 import type { License } from './queries.ts';
@@ -36,7 +36,7 @@ export const licenseColumns = (open: (licenseId: string) => void): readonly Colu
   {
     id: 'created',
     header: 'Created',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -28,7 +28,7 @@ export function LicensePageActions({ appId, filter, isImporting, onImporting }: 
   };
   return (
     <>
-      <Menu trigger={<IconButton label="Import and export" icon="more" />}>
+      <Menu trigger={<IconButton label="Import and export" icon="more" look="plain" />}>
         <MenuItem onClick={() => onImporting(true)}>Import keys</MenuItem>
         <MenuLine />
         <MenuItem onClick={() => downloadFile('GET /api/v2/dev/apps/{app_id}/licenses/export', input)}>

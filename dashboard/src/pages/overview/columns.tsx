@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Badge } from '../../components/badge.tsx';
 import type { Column } from '../../components/data-table/data-table.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatNumber, plural } from '../../lib/format.ts';
 import { sum } from '../../lib/sum.ts';
 import styles from './columns.module.css';
@@ -53,7 +53,7 @@ export const applicationColumns: readonly Column<Application>[] = [
   {
     id: 'created',
     header: 'Created',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'desktop',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

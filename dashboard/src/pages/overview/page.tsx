@@ -1,20 +1,23 @@
-import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { Stat, Stats } from '../../components/stat.tsx';
+import { useChangeSearch } from '../../lib/change-search.ts';
 import { formatNumber } from '../../lib/format.ts';
 import { Page, Stack } from '../../shell/page.tsx';
 import { applicationColumns } from './columns.tsx';
 import { CreateApplicationDialog } from './create-application-dialog.tsx';
 import { GetStarted } from './get-started.tsx';
 import { type Overview, useOverview } from './queries.ts';
+import { overviewRoute } from './route.ts';
 
 /** All applications of the developer, and how much of the plan they use. */
 export function OverviewPage() {
-  const [isCreating, setCreating] = useState(false);
+  const isCreating = overviewRoute.useSearch().create !== undefined;
+  const change = useChangeSearch(overviewRoute);
+  const setCreating = (isOpen: boolean) => change({ create: isOpen ? 'yes' : '' });
   const { overview, list } = useOverview();
   const create = (
     <Button look="primary" icon="plus" onClick={() => setCreating(true)}>

@@ -2,7 +2,7 @@ import { Callout } from '../../components/callout.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { InvoiceState } from '../../components/invoice-state.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatMoney } from '../../lib/format.ts';
 import { Stack } from '../../shell/page.tsx';
 import { type Invoice, type Plan, type Subscription, useInvoices } from './queries.ts';
@@ -50,7 +50,7 @@ const columns = (plans: ReadonlyMap<string, string>): readonly Column<Invoice>[]
   {
     id: 'created',
     header: 'Date',
-    width: '12.5rem',
+    width: TIME_WIDTHS.absolute,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} />,
   },

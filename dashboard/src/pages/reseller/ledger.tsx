@@ -1,6 +1,6 @@
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatDuration, formatMoney, plural } from '../../lib/format.ts';
 import type { Reseller } from '../resellers/queries.ts';
 import { type LedgerEntry, useLedger } from './queries.ts';
@@ -57,7 +57,7 @@ const columns = (currency: string): readonly Column<LedgerEntry>[] => [
   {
     id: 'time',
     header: 'Time',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },
 ];

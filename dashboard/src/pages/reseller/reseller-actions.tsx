@@ -30,7 +30,7 @@ export function ResellerActions({ reseller, onDeleted }: Props) {
       </Button>
       <Button onClick={() => setOpen('debit')}>Debit</Button>
       {reseller.suspended && <Button onClick={() => setOpen('reinstate')}>Reinstate</Button>}
-      <Menu trigger={<IconButton label="More actions" icon="more" />}>
+      <Menu trigger={<IconButton label="More actions" icon="more" look="plain" />}>
         <MenuItem onClick={() => setOpen('edit')}>Edit the name and commission</MenuItem>
         {!reseller.suspended && <MenuItem onClick={() => setOpen('suspend')}>Suspend the reseller</MenuItem>}
         <MenuLine />

@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { nameClass } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatMoney } from '../../lib/format.ts';
 import { Page } from '../../shell/page.tsx';
 import { CreateResellerDialog } from './create-reseller-dialog.tsx';
@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<Reseller>[] = [
   {
     id: 'created',
     header: 'Created',
-    width: '8rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

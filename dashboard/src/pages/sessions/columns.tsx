@@ -3,7 +3,7 @@ import { IconButton } from '../../components/button.tsx';
 import type { Column } from '../../components/data-table/data-table.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { nameClass } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatTime } from '../../lib/format.ts';
 import type { LiveSession } from './queries.ts';
 
@@ -58,14 +58,14 @@ export const sessionColumns = ({ appId, onEnd, onFilter }: Options): readonly Co
   {
     id: 'began',
     header: 'Began',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'desktop',
     cell: ({ began_at }) => <Time value={began_at} form="relative" />,
   },
   {
     id: 'seen',
     header: 'Last seen',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ last_seen_at }) => <Time value={last_seen_at} form="relative" />,
   },
   {

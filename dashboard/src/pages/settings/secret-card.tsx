@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Callout } from '../../components/callout.tsx';
-import { Card } from '../../components/card.tsx';
+import { Card, Facts } from '../../components/card.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { RotateDialog } from '../../components/rotate-dialog.tsx';
 import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
+import { AppId } from '../../shell/app-id.tsx';
 import { type Application, endOverlap, rotateSecret, useApplicationChanged } from './queries.ts';
 import styles from './settings.module.css';
 
@@ -20,15 +21,17 @@ export function SecretCard({ application }: { readonly application: Application 
   const until = application.previous_secret_until;
   return (
     <Card
-      title="Secret"
-      description="Your program proves with it that it is yours. Rotate it if others know it."
+      title="Credentials"
+      description="Your program sends the app_id, and proves with the secret that it is yours."
     >
+      <Facts facts={[['app_id', <AppId key="id" appId={application.app_id} />]]} />
       {until && (
         <Callout tone="warn">
           The previous secret still works for <Countdown until={until} onEnd={() => void changed()} />, until{' '}
           <Time value={until} />.
         </Callout>
       )}
+      <p>The secret was shown once, when it was created. Rotate it if you lost it or others know it.</p>
       <div className={styles.row}>
         <Button onClick={() => setOpen('rotate')}>Rotate the secret</Button>
         {until && <Button onClick={() => setOpen('end')}>End the previous secret now</Button>}

@@ -10,6 +10,7 @@ import { useChangeSearch } from '../../lib/change-search.ts';
 import { useLast } from '../../lib/last.ts';
 import { PERIODS } from '../../lib/period.ts';
 import { oneOf } from '../../lib/search.ts';
+import { AppId } from '../../shell/app-id.tsx';
 import { Columns, Page, Stack } from '../../shell/page.tsx';
 import { useApplication } from '../../shell/queries.ts';
 import { DailyCharts, Numbers } from './daily.tsx';
@@ -45,7 +46,7 @@ export function StatisticsPage() {
           {status && status !== 'active' && <Badge tone={STATUS_TONES[status]}>{status}</Badge>}
         </>
       }
-      description={<code>{appId}</code>}
+      description={<AppId appId={appId} />}
       actions={
         <>
           <Select

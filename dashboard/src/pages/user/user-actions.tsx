@@ -48,7 +48,7 @@ export function UserActions({ appId, user, onDeleted }: Props) {
       ) : (
         <Button onClick={() => show('ban')}>Ban</Button>
       )}
-      <Menu trigger={<IconButton label="More actions" icon="more" />}>
+      <Menu trigger={<IconButton label="More actions" icon="more" look="plain" />}>
         <MenuItem onClick={() => show('hwid')}>Reset the machine</MenuItem>
         <MenuItem onClick={() => show('password')}>Set a new password</MenuItem>
         <MenuLine />

@@ -6,7 +6,7 @@ import { DialogForm } from '../../components/dialog-form.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Field, TextArea } from '../../components/field.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { Stack } from '../../shell/page.tsx';
 import { useUsersChanged } from '../users/queries.ts';
@@ -44,7 +44,7 @@ export function Variables({ path }: { readonly path: UserPath }) {
           {
             id: 'updated',
             header: 'Changed',
-            width: '9rem',
+            width: TIME_WIDTHS.relative,
             from: 'tablet',
             cell: ({ updated_at }) => <Time value={updated_at} form="relative" />,
           },

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../components/data-table/data-table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import styles from './columns.module.css';
 import type { User } from './queries.ts';
 import { UserState } from './user-state.tsx';
@@ -27,7 +27,7 @@ export const userColumns = (appId: string): readonly Column<User>[] => [
   {
     id: 'until',
     header: 'Expires',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ subscription }) => <Time value={subscription.expires_at} form="relative" />,
   },
@@ -42,7 +42,7 @@ export const userColumns = (appId: string): readonly Column<User>[] => [
   {
     id: 'created',
     header: 'Created',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

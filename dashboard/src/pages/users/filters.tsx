@@ -1,5 +1,6 @@
 import { Field, Select } from '../../components/field.tsx';
-import { SearchField, Toolbar } from '../../components/data-table/toolbar.tsx';
+import { FilterBar } from '../../components/data-table/filter-bar.tsx';
+import { SearchField } from '../../components/data-table/toolbar.tsx';
 import { startOfDay, startOfToday } from '../../lib/days.ts';
 import { flagOf, oneOf } from '../../lib/search.ts';
 import type { UserFilter } from './queries.ts';
@@ -12,6 +13,8 @@ const SORTS = [
 ] as const;
 
 const ENDS = ['7', '30', '90'] as const;
+/** The filters that open on demand. */
+const MORE = ['tier', 'endsSince', 'banned', 'hwid_bound', 'createdSince'] as const;
 
 /** What the address says. Times are whole days of the reader, so that the same list stays the same. */
 type UserSearch = Readonly<
@@ -50,18 +53,14 @@ interface Props {
 export function UserFilters({ search, tiers, onChange }: Props) {
   const filter = readFilter(search);
   return (
-    <Toolbar>
+    <FilterBar
+      active={MORE.filter((name) => filter[name] !== undefined).length}
+      more={<MoreFilters search={search} tiers={tiers} onChange={onChange} />}
+    >
       <SearchField
         label="Start of a name or email"
         value={search.q ?? ''}
         onChange={(q) => onChange({ q })}
-      />
-      <Select
-        bare
-        label="Tier"
-        value={search.tier ?? ''}
-        options={[['', 'Any tier'], ...tiers.map((tier) => [tier, tier] as const)]}
-        onChange={({ target }) => onChange({ tier: target.value })}
       />
       <Select
         bare
@@ -77,13 +76,32 @@ export function UserFilters({ search, tiers, onChange }: Props) {
       />
       <Select
         bare
+        label="Order"
+        value={filter.sort ?? '-created_at'}
+        options={SORTS}
+        onChange={({ target }) => onChange({ sort: target.value })}
+      />
+    </FilterBar>
+  );
+}
+
+function MoreFilters({ search, tiers, onChange }: Props) {
+  const filter = readFilter(search);
+  return (
+    <>
+      <Select
+        label="Tier"
+        value={search.tier ?? ''}
+        options={[['', 'Any tier'], ...tiers.map((tier) => [tier, tier] as const)]}
+        onChange={({ target }) => onChange({ tier: target.value })}
+      />
+      <Select
         label="End of the subscription"
         value={oneOf(ENDS, search.ends) ?? ''}
-        options={[['', 'Ends any time'], ...ENDS.map((days) => [days, `Ends in ${days} days`] as const)]}
+        options={[['', 'Any time'], ...ENDS.map((days) => [days, `In ${days} days`] as const)]}
         onChange={({ target }) => onChange({ ends: target.value })}
       />
       <Select
-        bare
         label="Ban"
         value={search.banned ?? ''}
         options={[
@@ -94,30 +112,21 @@ export function UserFilters({ search, tiers, onChange }: Props) {
         onChange={({ target }) => onChange({ banned: target.value })}
       />
       <Select
-        bare
         label="Machine"
         value={search.machine ?? ''}
         options={[
-          ['', 'Any machine'],
-          ['true', 'Machine bound'],
-          ['false', 'No machine'],
+          ['', 'Bound or not'],
+          ['true', 'Bound'],
+          ['false', 'Not bound'],
         ]}
         onChange={({ target }) => onChange({ machine: target.value })}
       />
       <Field
-        bare
         label="Created since"
         type="date"
         value={(filter.createdSince && search.since) ?? ''}
         onChange={({ target }) => onChange({ since: target.value })}
       />
-      <Select
-        bare
-        label="Order"
-        value={filter.sort ?? '-created_at'}
-        options={SORTS}
-        onChange={({ target }) => onChange({ sort: target.value })}
-      />
-    </Toolbar>
+    </>
   );
 }

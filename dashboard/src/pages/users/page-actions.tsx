@@ -28,7 +28,7 @@ export function UserPageActions({ appId, filter, isImporting, onImporting }: Pro
   };
   return (
     <>
-      <Menu trigger={<IconButton label="Import and export" icon="more" />}>
+      <Menu trigger={<IconButton label="Import and export" icon="more" look="plain" />}>
         <MenuItem onClick={() => onImporting(true)}>Import users</MenuItem>
         <MenuLine />
         <MenuItem onClick={() => downloadFile('GET /api/v2/dev/apps/{app_id}/users/export', input)}>

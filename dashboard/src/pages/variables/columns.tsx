@@ -1,7 +1,7 @@
 import { Badge } from '../../components/badge.tsx';
 import type { Column } from '../../components/data-table/data-table.tsx';
 import { NameButton } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { bytesOf, formatBytes } from '../../lib/bytes.ts';
 import { type Variable, VISIBILITIES } from './queries.ts';
 
@@ -45,7 +45,7 @@ export const variableColumns = (open: (name: string) => void): readonly Column<V
   {
     id: 'updated',
     header: 'Changed',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ updated_at }) => <Time value={updated_at} form="relative" />,
   },

@@ -47,7 +47,7 @@ export function WebhookActions({ path, webhook, onReplay, onTested, onFailed, on
         Send test
       </Button>
       <Button onClick={() => setOpen('edit')}>Edit</Button>
-      <Menu trigger={<IconButton label="More actions" icon="more" />}>
+      <Menu trigger={<IconButton label="More actions" icon="more" look="plain" />}>
         {webhook.enabled && <MenuItem onClick={onReplay}>Replay events</MenuItem>}
         <MenuItem onClick={() => setOpen('rotate')}>Rotate the secret</MenuItem>
         {webhook.enabled && <MenuItem onClick={() => setOpen('disable')}>Disable</MenuItem>}

@@ -5,7 +5,7 @@ import { Toolbar } from '../../components/data-table/toolbar.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Select } from '../../components/field.tsx';
 import { NameButton } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { EVENT_TYPES } from '../../lib/event-types.ts';
 import { oneOf } from '../../lib/search.ts';
 import { DeliveryBadge, outcomeOf } from './delivery-state.tsx';
@@ -123,7 +123,7 @@ const columns = (open: (deliveryId: string) => void): readonly Column<Delivery>[
   {
     id: 'created',
     header: 'Created',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -102,7 +102,9 @@ function Types({ types }: { readonly types: readonly string[] }) {
   return (
     <span className={styles.types}>
       {types.map((type) => (
-        <Badge key={type}>{type}</Badge>
+        <Badge key={type}>
+          <code>{type}</code>
+        </Badge>
       ))}
     </span>
   );

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../components/data-table/data-table.tsx';
 import { nameClass } from '../../components/name.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { plural } from '../../lib/format.ts';
 import type { Webhook } from './queries.ts';
 import { WebhookState } from './webhook-state.tsx';
@@ -36,7 +36,7 @@ export const webhookColumns = (appId: string): readonly Column<Webhook>[] => [
   {
     id: 'created',
     header: 'Created',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

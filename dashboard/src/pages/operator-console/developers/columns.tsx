@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Badge } from '../../../components/badge.tsx';
 import type { Column } from '../../../components/data-table/data-table.tsx';
 import { Name, nameClass } from '../../../components/name.tsx';
-import { Time } from '../../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../../components/time.tsx';
 import type { Developer } from './queries.ts';
 
 export const developerColumns: readonly Column<Developer>[] = [
@@ -34,7 +34,7 @@ export const developerColumns: readonly Column<Developer>[] = [
   {
     id: 'created',
     header: 'Created',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

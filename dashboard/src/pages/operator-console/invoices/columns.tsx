@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { Column } from '../../../components/data-table/data-table.tsx';
 import { NameButton } from '../../../components/name.tsx';
 import { InvoiceState } from '../../../components/invoice-state.tsx';
-import { Time } from '../../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../../components/time.tsx';
 import { formatMoney } from '../../../lib/format.ts';
 import type { Invoice } from './queries.ts';
 
@@ -28,7 +28,7 @@ export const invoiceColumns = (onOpen: (id: string) => void): readonly Column<In
   {
     id: 'created',
     header: 'Created',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -1,6 +1,6 @@
 import type { Column } from '../../../components/data-table/data-table.tsx';
 import { NameButton } from '../../../components/name.tsx';
-import { Time } from '../../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../../components/time.tsx';
 import { formatDuration } from '../../../lib/format.ts';
 import { StatusBadge } from '../../licenses/status-badge.tsx';
 import { applicationName, type OwnReseller } from '../queries.ts';
@@ -40,7 +40,7 @@ export const keyColumns = (
   {
     id: 'created',
     header: 'Bought',
-    width: '8.5rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },

@@ -1,6 +1,6 @@
 import type { Column } from '../../../components/data-table/data-table.tsx';
 import { NameButton } from '../../../components/name.tsx';
-import { Time } from '../../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../../components/time.tsx';
 import { formatNumber } from '../../../lib/format.ts';
 import styles from './ledger.module.css';
 import type { LedgerEntry } from './queries.ts';
@@ -52,7 +52,7 @@ export const ledgerColumns = (
   {
     id: 'time',
     header: 'Time',
-    width: '6.25rem',
+    width: TIME_WIDTHS.relative,
     cell: ({ created_at }) => <Time value={created_at} form="relative" />,
   },
   {

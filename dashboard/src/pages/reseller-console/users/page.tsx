@@ -4,7 +4,7 @@ import { Button } from '../../../components/button.tsx';
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../../components/data-table/data-table.tsx';
 import { EmptyState } from '../../../components/empty-state.tsx';
-import { Time } from '../../../components/time.tsx';
+import { Time, TIME_WIDTHS } from '../../../components/time.tsx';
 import { toast } from '../../../components/toast.tsx';
 import { Page } from '../../../shell/page.tsx';
 import { applicationName, type OwnReseller, useOwnReseller } from '../queries.ts';
@@ -83,7 +83,7 @@ const columns = (
   {
     id: 'until',
     header: 'Expires',
-    width: '9rem',
+    width: TIME_WIDTHS.relative,
     from: 'tablet',
     cell: ({ subscription_expires_at: until }) => <Time value={until} form="relative" />,
   },
