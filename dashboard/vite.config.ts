@@ -73,5 +73,6 @@ export default defineConfig(({ command }) => ({
     // Pages that are used together compress together.
     rolldownOptions: { output: { codeSplitting: { groups: [...PAGE_GROUPS, SHARED] } } },
   },
-  server: { proxy: Object.fromEntries(OF_SERVICE.map((path) => [path, SERVICE])) },
+  // Examples of requests are written by the service's own code.
+  server: { fs: { allow: ['..'] }, proxy: Object.fromEntries(OF_SERVICE.map((path) => [path, SERVICE])) },
 }));

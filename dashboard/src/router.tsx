@@ -26,7 +26,12 @@ import { resellerHomeRoute } from './pages/reseller-console/home/route.ts';
 import { resellerKeysRoute } from './pages/reseller-console/keys/route.ts';
 import { resellerLedgerRoute } from './pages/reseller-console/ledger/route.ts';
 import { resellerUsersRoute } from './pages/reseller-console/users/route.ts';
-import { administratorSignInRoute, resellerSignInRoute, signInRoute } from './pages/sign-in/route.ts';
+import {
+  administratorSignInRoute,
+  resellerSignInRoute,
+  signInRoute,
+  signUpRoute,
+} from './pages/sign-in/route.ts';
 import { statisticsRoute } from './pages/statistics/route.ts';
 import { userRoute } from './pages/user/route.ts';
 import { usersRoute } from './pages/users/route.ts';
@@ -42,6 +47,7 @@ import { rootRoute } from './shell/root.tsx';
 /** Every page. A new one is a folder in `pages/` with a `route.ts`, and a line here. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
+  signUpRoute,
   resellerSignInRoute,
   administratorSignInRoute,
   developerRoute.addChildren([

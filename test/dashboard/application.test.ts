@@ -256,7 +256,7 @@ test('the statistics of a week have hours, license counts and expirations', asyn
 
 test('a form follows what others save, and saves only what was changed in it', async () => {
   const app = await open('/settings');
-  const version = page.getByLabel('Lowest version without an update');
+  const version = page.getByLabel('Minimum version');
   await version.waitFor();
   const path = `/api/v2/dev/apps/${app.app_id}`;
   const changes = { minimum_version: '2.0.0', tiers: ['Basic', 'Pro', 'Team'] };

@@ -13,10 +13,16 @@ const { paths } = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as 
 
 const CONSOLE_TOKENS = ['developer', 'reseller', 'administrator'];
 
+/** Where operations are that need no token, such as those that sign someone in or create an account. */
+const CONSOLE_PATH = /^\/api\/v2\/(dev|admin)\//;
+
 /** The operations of developers, resellers and the administrator, such as `GET /api/v2/dev/apps`. */
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods)
-    .filter(([, operation]) => CONSOLE_TOKENS.includes(operation['x-bearer-token'] ?? ''))
+    .filter(
+      ([, { operationId, 'x-bearer-token': token = '' }]) =>
+        operationId !== undefined && (CONSOLE_TOKENS.includes(token) || CONSOLE_PATH.test(path)),
+    )
     .map(([method, { operationId }]) => ({ operationId, route: `${method.toUpperCase()} ${path}` })),
 );
 
@@ -32,6 +38,9 @@ const WITHOUT_PAGE: Readonly<Record<string, string>> = {
   createLicensesAsCsv: 'the page saves the keys that it shows as CSV',
   deleteUnusedLicenses: 'deleteLicenses does it for the list of unused keys, with a preview and progress',
   streamEvents: 'streamAccountEvents brings the events of all applications in one stream',
+  loginDeveloper: 'it returns a token; the page starts a browser session',
+  requestPasswordReset: 'the page /account/password of the service does it, for those who are not signed in',
+  resetDeveloperPassword: 'the page /account/password of the service does it, with the link of the email',
   logoutDeveloper: 'it ends the session of a token; the page ends its own browser session',
 };
 

@@ -3,12 +3,24 @@ import { newReseller } from '../operations/support/resellers.ts';
 import { newApp, newUser } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { openPage, startBrowser } from './support/browser.ts';
+import { gone } from './support/gone.ts';
 import { openConsole, signInWithToken } from './support/signed-in.ts';
 
 const service = await startTestService();
 const browser = await startBrowser();
 const { api } = service;
 const PHONE = { viewport: { width: 360, height: 740 } };
+
+test('a reseller who has bought nothing sees what to do, instead of an empty plot', async () => {
+  const app = await newApp(api);
+  const reseller = await newReseller(api, app, { balance: 45, price: 20 });
+  const { page, faults } = await openConsole(browser, service, 'reseller', { token: reseller.token });
+  await page.getByRole('heading', { name: 'No keys bought in the last 30 days' }).waitFor();
+  await gone(page.locator('canvas'));
+  await page.getByRole('region', { name: 'Sales' }).getByRole('link', { name: 'Buy keys' }).click();
+  await page.getByLabel('Number of keys').waitFor();
+  expect(faults).toEqual([]);
+});
 
 test('a reseller signs in on a phone, buys keys, and returns one', async () => {
   const app = await newApp(api);

@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import * as client from 'openid-client';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pageFor } from '../operations/support/agents.ts';
+import { readGuides } from '../../src/http/pages/guides/guides.ts';
 import { newResetToken } from '../operations/support/passwords.ts';
 import { openCheckout, payWith, sellPlan } from '../support/billing.ts';
 import { newDeveloper } from '../support/fixtures.ts';
@@ -62,6 +64,8 @@ const ADDRESSES: Readonly<Record<string, () => string | Promise<string>>> = {
   'the front page': () => '/',
   'the plain list of operations': () => '/docs/operations',
   'an operation': () => '/docs/loginUserV2',
+  guides: () => '/guides',
+  ...Object.fromEntries(readGuides().map(({ name }) => [`the guide ${name}`, () => `/guides/${name}`])),
   errors: () => '/errors',
   'an error': () => '/errors/hwid-mismatch',
   deprecations: () => '/deprecations',
@@ -75,7 +79,55 @@ const ADDRESSES: Readonly<Record<string, () => string | Promise<string>>> = {
   'a device': deviceCodeAddress,
 };
 
-test('the form of the reference sends a request, and markup stays text', async () => {
+/** Dates in tables that are stacked, without the heading of their column. */
+const UNLABELED_DATES = String.raw`[...document.querySelectorAll('td')]
+  .filter((cell) => /^\d{4}-\d\d-\d\d$/.test(cell.textContent))
+  .filter((cell) => !/\w/.test(getComputedStyle(cell, '::before').content.replace(/^none$/, '')))
+  .map((cell) => cell.outerHTML)`;
+
+/** Buttons that are too narrow for their text. */
+const CUT_BUTTONS = `[...document.querySelectorAll('main button')]
+  .filter((each) => each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1)
+  .map((each) => each.outerHTML.slice(0, 200))`;
+
+/** Controls of the form for a request that are outside of the window, and a button to send it that is covered. */
+const OUTSIDE_THE_FORM = `[...document.querySelectorAll('[role="dialog"] :is(button, [role="textbox"])')]
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest('.cm-scroller'))
+  .filter((each) => {
+    const { left, right, top, bottom } = each.getBoundingClientRect();
+    if (left < 0 || right > innerWidth + 1) return true;
+    const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    const isScrolledAway = found === null || !found.closest('[role="dialog"]');
+    return !isScrolledAway && /^Send/.test(each.textContent) && !each.contains(found);
+  })
+  .map((each) => each.outerHTML.slice(0, 200))`;
+
+/** What makes two sign-ins look the same. */
+const MEASURES = `(() => {
+  const password = document.querySelector('input[type="password"]');
+  const label = password.labels[0];
+  const button = [...document.querySelectorAll('button')].find((each) => each.textContent.trim() === 'Sign in');
+  const round = (value) => 4 * Math.round(parseFloat(value) / 4);
+  const { fontWeight, fontSize, color } = getComputedStyle(label);
+  return {
+    field: [round(password.offsetHeight), round(password.offsetWidth), getComputedStyle(password).borderRadius],
+    label: [fontWeight, fontSize, color],
+    button: [getComputedStyle(button).fontWeight, getComputedStyle(button).backgroundColor],
+    heading: getComputedStyle(document.querySelector('h1')).fontWeight,
+  };
+})()`;
+
+/** Delays a file that a page loads. */
+async function holdBack(page: Page, file: RegExp): Promise<{ release(): void }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(file, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return { release: resolve };
+}
+
+test('the form of the reference sends a request, and markup stays text', { timeout: 60_000 }, async () => {
   const { page, faults } = await openPage(browser, { origin: baseUrl, now: service.clock.now() });
   await page.goto(`${baseUrl}/docs#tag/client/loginUserV2`);
   await page.getByRole('button', { name: /^Test/ }).first().click({ timeout: 45_000 });
@@ -108,6 +160,17 @@ test('an operation of the reference is found by keyboard alone', async () => {
   expect(faults).toEqual([]);
 });
 
+test('the sign-in of a client looks like that of the dashboard', async () => {
+  const { page } = await openPage(browser, { origin: baseUrl, now: service.clock.now() });
+  const { url } = await beginAuthorization(baseUrl, await newClient(api, developer));
+  await page.goto(url.href);
+  await page.getByLabel('Password').waitFor();
+  const ofClient = await page.evaluate(MEASURES);
+  await page.goto(`${baseUrl}/dashboard`);
+  await page.getByLabel('Password').waitFor();
+  expect(ofClient).toEqual(await page.evaluate(MEASURES));
+});
+
 // The list of operations is long, and axe reads every row.
 describe.each(LOOKS)('in $look', ({ look, colorScheme, viewport }) => {
   let watched: Watched;
@@ -127,8 +190,6 @@ describe.each(LOOKS)('in $look', ({ look, colorScheme, viewport }) => {
       await page.screenshot({ path });
     }
     const { violations } = await new AxeBuilder({ page })
-      // The markup of the interactive reference is not ours; the plain pages are for everyone.
-      .exclude('#reference')
       .setLegacyMode(true)
       .options({ resultTypes: ['violations'] })
       .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
@@ -183,13 +244,54 @@ describe.each(LOOKS)('in $look', ({ look, colorScheme, viewport }) => {
     await check('the consent');
   });
 
-  test('the interactive reference', async () => {
+  test.runIf(look === '360 px')('dates of deprecations say what they are', async () => {
+    const { page } = watched;
+    await page.goto(`${baseUrl}/deprecations`);
+    expect(await page.evaluate(UNLABELED_DATES)).toEqual([]);
+  });
+
+  test('the reference while it loads', async () => {
+    const { page } = watched;
+    const bundle = await holdBack(page, /\/docs\/assets\/scalar-/);
+    await page.goto(`${baseUrl}/docs`, { waitUntil: 'commit' });
+    await page.getByText('The interactive reference is loading.').waitFor();
+    await page.getByRole('link', { name: 'Log in an end user with a signed request' }).waitFor();
+    await check('the reference while it loads');
+    bundle.release();
+    await page.getByRole('heading', { level: 1, name: 'Latchkey' }).waitFor({ timeout: 45_000 });
+    await gone(page.locator('.loading, #plain'));
+    await page.unrouteAll();
+  });
+
+  test('the reference', async () => {
     const { page, idle } = watched;
+    await page.goto(`${baseUrl}/docs`);
+    await page.getByRole('heading', { level: 1, name: 'Latchkey' }).waitFor({ timeout: 45_000 });
+    await idle();
+    await check('the reference');
+    expect(await page.evaluate(CUT_BUTTONS)).toEqual([]);
+  });
+
+  test('an operation of the reference, and the form for its request', async () => {
+    const { page, idle } = watched;
+    // Another address of the same page would not load it again.
+    await page.goto('about:blank');
     await page.goto(`${baseUrl}/docs#tag/client/loginUserV2`);
     await page
       .getByRole('heading', { name: 'Log in an end user with a signed request' })
       .waitFor({ timeout: 45_000 });
     await idle();
-    await check('the reference');
+    await check('an operation of the reference');
+    const test = page.getByRole('button', { name: /^Test/ }).first();
+    await test.click();
+    const form = page.getByRole('dialog');
+    await form.getByRole('button', { name: /^Send post request/ }).waitFor();
+    await form.getByRole('textbox', { name: 'Request body' }).waitFor();
+    await idle();
+    await check('the form of the reference');
+    expect(await page.evaluate(OUTSIDE_THE_FORM)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await test.and(page.locator(':focus')).waitFor();
+    await check('the reference after its form');
   });
 });

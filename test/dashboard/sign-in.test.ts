@@ -1,11 +1,12 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { consoleOfPath, returnPath } from '../../dashboard/src/shell/consoles.ts';
 import { newReseller } from '../operations/support/resellers.ts';
 import { ADMINISTRATOR } from '../support/billing.ts';
 import { newBrowserSession } from '../support/browser-session.ts';
-import { newApp, newDeveloper } from '../support/fixtures.ts';
+import { newApp, newDeveloper, unique } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
-import { startBrowser } from './support/browser.ts';
+import { openPage, startBrowser } from './support/browser.ts';
 import { gone } from './support/gone.ts';
 import { openConsole, openSignedIn, signIn, signInWithToken } from './support/signed-in.ts';
 
@@ -121,4 +122,53 @@ describe('in a browser', async () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(faults).toEqual([]);
   });
+
+  test('by keyboard alone: an account is created, and its owner is signed in', async () => {
+    const { page, faults } = await openPage(browser, { origin: baseUrl, now: service.clock.now() });
+    const email = `${unique('grace')}@example.com`;
+    await page.goto(`${baseUrl}/dashboard`);
+    await page.getByLabel('Email').and(page.locator(':focus')).waitFor();
+    for (const name of ['Password', 'Sign in', 'Forgot your password?', 'Create an account'])
+      await tabTo(page, name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Create an account' }).waitFor();
+    await page.getByLabel('Email').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(email);
+    await tabTo(page, 'Password');
+    await page.keyboard.type('nanoseconds are this long');
+    await tabTo(page, 'Name (optional)');
+    await page.keyboard.type('Grace');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
+    await expect.poll(() => page.url()).toBe(`${baseUrl}/dashboard/`);
+    await page.getByRole('button', { name: email }).waitFor();
+    expect(faults).toEqual([]);
+    // The token of the registration, which is for programs, stays nowhere.
+    await expect
+      .poll(() => page.evaluate('JSON.stringify([localStorage, sessionStorage])'))
+      .not.toContain('eyJ');
+  });
+
+  test('an email that has an account is refused with the way to sign in, and the form keeps its content', async () => {
+    const { email } = await newDeveloper(api);
+    const { page } = await openPage(browser, { origin: baseUrl, now: service.clock.now() });
+    await page.goto(`${baseUrl}/dashboard/sign-up?return=/plan`);
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill('another password');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('An account with this email address already exists.').waitFor();
+    await expect.poll(() => page.getByLabel('Email').inputValue()).toBe(email);
+
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click();
+    await signIn(page, { email, password: 'a wrong password' });
+    await page.getByText('The email or the password is wrong.').waitFor();
+    await expect.poll(() => page.url()).toContain('return=');
+  });
 });
+
+/** Moves the focus to the next control, which is the one that is named. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('Tab');
+  const control = page.getByLabel(name, { exact: true }).or(page.getByText(name, { exact: true }));
+  await control.and(page.locator(':focus')).waitFor();
+}

@@ -25,7 +25,7 @@ const STARTS = [
 /** Our own URLs in a text, except those with placeholders. */
 function addressesIn(text: string, at: string): string[] {
   // Examples of requests have identifiers that no one has.
-  const absolute = (at.includes('/docs/') ? '' : text).match(/https?:\/\/[^\s"'`<>)\]|\\]+/g) ?? [];
+  const absolute = (/\/(docs|guides)\//.test(at) ? '' : text).match(/https?:\/\/[^\s"'`<>)\]|\\]+/g) ?? [];
   const linked = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => new URL(link!, at).href);
   return [...absolute, ...linked]
     .map((address) => address.replace(/[.,;:]+$/, ''))
@@ -33,7 +33,8 @@ function addressesIn(text: string, at: string): string[] {
     .filter((address) => !/[{…]/.test(address));
 }
 
-test('every link to our own URLs works', async () => {
+// Every operation has a page.
+test('every link to our own URLs works', { timeout: 120_000 }, async () => {
   const waiting = STARTS.map((path) => webUrl + path);
   const seen = new Set(waiting);
   const lost: string[] = [];

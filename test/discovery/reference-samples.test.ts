@@ -11,27 +11,15 @@ import { samplesOf } from '../../src/http/pages/reference/samples/samples.ts';
 import { newApp, newDeveloper, newHwid, unique } from '../support/fixtures.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { temporaryFolder } from '../support/processes.ts';
+import { PYTHON_REQUESTS } from '../support/python-requests.ts';
 import { startTestService } from '../support/service.ts';
 
 const document = generated as unknown as Document;
 const located = [...locateOperations(document).values()];
 const folder = await temporaryFolder(atFileEnd);
 
-/** What the examples need of the package `requests`, so that the test needs no package of Python. */
-const REQUESTS = `
-import urllib.request
-
-class Response:
-    def __init__(self, text): self.text = text
-    def raise_for_status(self): pass
-
-def request(method, url, headers={}, data=None):
-    sent = urllib.request.Request(url, data=data, headers=headers, method=method)
-    with urllib.request.urlopen(sent) as response:
-        return Response(response.read().decode())
-`;
 mkdirSync(join(folder, 'python'));
-writeFileSync(join(folder, 'python', 'requests.py'), REQUESTS);
+writeFileSync(join(folder, 'python', 'requests.py'), PYTHON_REQUESTS);
 
 /** The example of an operation in each language, with another value of each member of its body. */
 function samples(operationId: string, baseUrl: string, members: object = {}): ReadonlyMap<string, string> {
@@ -85,6 +73,14 @@ test.each(LANGUAGES)('the %s example of a signed request', async (lang) => {
   service.clock.advance(Date.now() - service.clock.now().getTime());
   const source = samples('loginUserV2', baseUrl, { app_id: app.app_id, nonce: unique('nonce'), ...user });
   expect(await run(lang, source.get(lang)!, { APP_SECRET: app.secret })).toMatchObject({ status: 'success' });
+});
+
+test('a body in a command of a shell is indented as the command is', () => {
+  expect(samples('createApplication', baseUrl).get('shell')).toMatch(
+    /\n {2}--data-binary '\{\n {4}"[^}]*\n {2}\}'$/,
+  );
+  // A signature covers the spaces.
+  expect(samples('loginUserV2', baseUrl).get('shell')).toMatch(/^BODY='\{\n {2}"[^}]*\n\}'$/m);
 });
 
 test('the examples of every operation are programs', async () => {

@@ -1,6 +1,5 @@
 import { createStore } from '../lib/store.ts';
-import { BASE } from './base.ts';
-import { onSessionEnd, type Schemas, sendRequest } from './client.ts';
+import { addressOf, onSessionEnd, type Schemas, sendRequest } from './client.ts';
 import { problemOf } from './problem.ts';
 import { announceSessionChange, onSessionChange } from './session-channel.ts';
 
@@ -15,8 +14,6 @@ interface SessionEnd {
   /** The session of another account that has replaced it: a browser has one cookie for all tabs. */
   readonly replacedBy: BrowserSession | null;
 }
-
-const SESSION = `${BASE}/api/v2/dev/browser-session`;
 
 /** Set while the dialog to sign in again is open. */
 export const sessionEnd = createStore<SessionEnd | null>(null);
@@ -66,7 +63,7 @@ export function settleSignIn(signedIn: boolean): void {
 
 /** @returns null if no one is signed in. @throws Problem */
 export async function readSession(): Promise<BrowserSession | null> {
-  const response = await sendRequest('GET', SESSION);
+  const response = await sendRequest('GET', addressOf('GET /api/v2/dev/browser-session', {}));
   if (response.status === 401) {
     // A body that is not read keeps one of the browser's few connections.
     await response.body?.cancel();
@@ -78,7 +75,7 @@ export async function readSession(): Promise<BrowserSession | null> {
 
 /** @throws Problem */
 export async function signIn(credentials: Credentials): Promise<BrowserSession> {
-  const response = await sendRequest('POST', `${SESSION}s`, credentials);
+  const response = await sendRequest('POST', addressOf('POST /api/v2/dev/browser-sessions', {}), credentials);
   if (!response.ok) throw await problemOf(response);
   const started = (await response.json()) as BrowserSession;
   announceSessionChange(started);
@@ -87,7 +84,7 @@ export async function signIn(credentials: Credentials): Promise<BrowserSession> 
 
 /** @throws Problem */
 export async function signOut(): Promise<void> {
-  const response = await sendRequest('DELETE', SESSION);
+  const response = await sendRequest('DELETE', addressOf('DELETE /api/v2/dev/browser-session', {}));
   if (!response.ok && response.status !== 401) throw await problemOf(response);
   announceSessionChange(null);
 }

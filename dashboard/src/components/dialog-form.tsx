@@ -17,6 +17,8 @@ interface Props {
   /** What happens when it has succeeded. By default, the dialog closes. */
   readonly onDone?: () => void;
   readonly isDisabled?: boolean;
+  /** Whether it takes something away from someone. */
+  readonly isDangerous?: boolean;
   /** What is submitted, such as a file, if why it failed says nothing about another one. */
   readonly subject?: unknown;
   readonly children: ReactNode | ((errorOf: ErrorOf) => ReactNode);
@@ -24,7 +26,7 @@ interface Props {
 
 /** The form of a dialog: its fields, why it failed, and its buttons. */
 export function DialogForm(props: Props) {
-  const { action, onClose, onSubmit, onDone = onClose, isDisabled, subject, children } = props;
+  const { action, onClose, onSubmit, onDone = onClose, isDisabled, isDangerous, subject, children } = props;
   const submission = useMutation({ mutationFn: (_subject: unknown) => onSubmit(), onSuccess: onDone });
   const error = submission.variables === subject ? submission.error : null;
   const problem = error ? asProblem(error) : undefined;
@@ -38,7 +40,12 @@ export function DialogForm(props: Props) {
       {error && <ErrorState error={error} compact />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" busy={submission.isPending} disabled={isDisabled}>
+        <Button
+          type="submit"
+          look={isDangerous ? 'danger' : 'primary'}
+          busy={submission.isPending}
+          disabled={isDisabled}
+        >
           {action}
         </Button>
       </DialogActions>

@@ -1,6 +1,6 @@
 import styles from './sparkline.module.css';
 
-/** The course of a few numbers, without axes. The text next to it says what they are. */
+/** The course of a few days until today, which is not over yet. The text next to it says what they are. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const top = Math.max(1, ...values);
   const step = 100 / Math.max(1, values.length - 1);
@@ -16,7 +16,8 @@ export function Sparkline({ values, label }: { readonly values: readonly number[
       aria-label={label}
     >
       <polygon className={styles.area} points={`0,28 ${points.join(' ')} 100,28`} />
-      <polyline className={styles.line} points={points.join(' ')} />
+      <polyline className={styles.line} points={points.slice(0, -1).join(' ')} />
+      <polyline className={styles.today} points={points.slice(-2).join(' ')} />
     </svg>
   );
 }

@@ -14,6 +14,9 @@ export function lastDays(days: number, ago = 0, now = Date.now()): Days {
   return { from: dayOf(end - (days - 1) * DAY_MS), to: dayOf(end) };
 }
 
+/** Whether a day is not over yet. @param value such as `2026-11-21`, in UTC */
+export const isToday = (value: string | undefined): boolean => value === dayOf(Date.now());
+
 /** When a day of the reader's zone begins that is some days after another one. */
 const beginning = (year: number, month: number, day: number) => new Date(year, month, day).toISOString();
 

@@ -1,5 +1,6 @@
 import './style.css';
 import { BASE } from '../api/base.ts';
+import { correctMarkup } from './accessibility.ts';
 import { createSender } from './sender.ts';
 import type { OpenApiDocument } from './sender.ts';
 import { restrictMarkup } from './trusted-types.ts';
@@ -14,6 +15,12 @@ declare global {
   /** The settings of the validation library inside the bundle. */
   var __zod_globalConfig: { jitless: boolean } | undefined;
 }
+
+/** Texts that are too long for their place, or differ from what a button shows. */
+const TRANSLATIONS = {
+  apiClient: { authSelector: { selectedType: '{type}' } },
+  navigation: { showAllEndpoints: 'Show More {name} endpoints' },
+};
 
 const attributes = document.querySelector<HTMLElement>('#reference')!.dataset;
 
@@ -52,15 +59,21 @@ async function showSession(): Promise<void> {
 }
 
 async function start(): Promise<void> {
+  const scheme = isDark() ? 'dark' : 'light';
+  document.documentElement.dataset['scheme'] = scheme;
   // Otherwise it tries whether it may run text as code, which the policy forbids and reports.
   globalThis.__zod_globalConfig = { jitless: true };
   restrictMarkup(attributes['bundle']!);
   const [content] = await Promise.all([readDocument(), loadScript(attributes['bundle']!)]);
-  document.querySelector('#reference')!.replaceChildren();
+  const target = document.querySelector('#reference')!;
+  target.replaceChildren();
+  // The style of what was there until now.
+  document.querySelector('#plain')!.remove();
+  correctMarkup(target);
   globalThis.Scalar!.createApiReference('#reference', {
     content,
     customFetch: createSender(content),
-    forceDarkModeState: isDark() ? 'dark' : 'light',
+    forceDarkModeState: scheme,
     hideDarkModeToggle: true,
     theme: 'none',
     withDefaultFonts: false,
@@ -77,14 +90,14 @@ async function start(): Promise<void> {
     operationTitleSource: 'summary',
     generateOperationSlug: ({ operationId }: { readonly operationId?: string }) => operationId ?? '',
     defaultOpenFirstTag: false,
+    localization: { translations: TRANSLATIONS },
   });
   await showSession();
 }
 
 start().catch((error: unknown) => {
-  const target = document.querySelector('#reference')!;
   const message = document.createElement('p');
   message.role = 'alert';
   message.textContent = `${error instanceof Error ? error.message : String(error)} Reload the page, or read the list.`;
-  target.prepend(message);
+  document.querySelector('#reference > .loading')?.replaceWith(message);
 });

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { BASE } from '../api/base.ts';
+import { inOtherWords } from '../api/in-other-words.ts';
 import { type BrowserSession, signIn } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorState } from '../components/error-state.tsx';
@@ -19,6 +20,9 @@ interface Props {
 export function SignInForm({ kind, ...props }: Props) {
   return kind === 'developer' ? <PasswordForm {...props} /> : <TokenForm kind={kind} {...props} />;
 }
+
+/** Developers have no name to sign in with. */
+const WORDS = { INVALID_CREDENTIALS: { detail: 'The email or the password is wrong.' } };
 
 function PasswordForm({ email: known = '', onSignedIn }: Omit<Props, 'kind'>) {
   const [email, setEmail] = useState(known);
@@ -48,7 +52,7 @@ function PasswordForm({ email: known = '', onSignedIn }: Omit<Props, 'kind'>) {
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
-      {attempt.error && <ErrorState error={attempt.error} compact />}
+      {attempt.error && <ErrorState error={inOtherWords(attempt.error, WORDS)} compact />}
       <Button type="submit" look="primary" busy={attempt.isPending}>
         Sign in
       </Button>

@@ -34,6 +34,8 @@ export function UserLink({ appId, userId, name }: Props) {
     staleTime: Infinity,
   });
   const shown = isKnown ? name : found.data;
+  // A user of a program without accounts is called like the identifier.
+  const isNamed = shown !== undefined && shown !== userId;
   return (
     <Link
       to="/apps/$appId/users/$userId"
@@ -41,7 +43,7 @@ export function UserLink({ appId, userId, name }: Props) {
       className={nameClass}
       title={shown ?? userId}
     >
-      {shown === undefined ? <code>{shorten(userId)}</code> : <bdi>{shown}</bdi>}
+      {isNamed ? <bdi>{shown}</bdi> : <code>{shorten(userId)}</code>}
     </Link>
   );
 }

@@ -16,10 +16,10 @@ interface Place {
   readonly root: string;
   readonly current?: Section;
   /** The classes of its content. */
-  readonly kind?: 'prose' | 'front';
+  readonly kind?: 'prose' | 'prose guide' | 'front';
 }
 
-type Section = 'reference' | 'errors';
+type Section = 'reference' | 'guides' | 'errors';
 
 const MARK = `viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2b59c3"/><path fill="#fff" d="M16 7a5.5
   5.5 0 0 0-2.5 10.4V25h5v-2.5h-2v-2h2v-3.1A5.5 5.5 0 0 0 16 7Zm0 3.6a1.9 1.9 0 1 1 0 3.8 1.9 1.9 0 0 1
@@ -37,8 +37,8 @@ export function siteBar(root: string, current?: Section, end = ''): string {
   const link = (path: string, text: string, section?: Section) =>
     `<a href="${escape(root)}${path}"${section && section === current ? ' aria-current="page"' : ''}>${text}</a>`;
   return `<nav class="site" aria-label="Site"><a class="home" href="${escape(root)}/">${LOGO}Latchkey</a>
-    <div>${link('/docs', 'API reference', 'reference')} ${link('/errors', 'Errors', 'errors')}
-    ${link('/dashboard', 'Dashboard')}</div>${end}</nav>`;
+    <div>${link('/docs', 'API reference', 'reference')} ${link('/guides', 'Guides', 'guides')}
+    ${link('/errors', 'Errors', 'errors')} ${link('/dashboard', 'Dashboard')}</div>${end}</nav>`;
 }
 
 /** A page to read. @param body HTML */

@@ -116,7 +116,7 @@ function signInPage({ client, redirectUri, email, alert }: Extract<OAuthPage, { 
         <button class="button plain" name="action" value="deny" formnovalidate>Cancel</button>
       </div>
     </form>
-    <p class="soft small"><a href="${FORGOTTEN_PATH}">Forgot your password?</a></p>`,
+    <p class="forgotten"><a href="${FORGOTTEN_PATH}">Forgot your password?</a></p>`,
   );
 }
 

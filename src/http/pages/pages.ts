@@ -8,6 +8,7 @@ import { MethodNotAllowed } from '../transport/method-not-allowed.ts';
 import { createDashboardPages, DASHBOARD_PATHS } from './dashboard-pages.ts';
 import { createDiscoveryPages, DISCOVERY_METHODS } from './discovery-pages.ts';
 import { errorIndexPage, errorPage, notFoundPage } from './error-html.ts';
+import { createGuidePages, GUIDE_PATHS } from './guides/guide-pages.ts';
 import { ICON, PAGE_HEADERS, rootPath } from './html.ts';
 import { createOAuthPages, type OAuthDependencies } from './oauth-pages.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
@@ -34,6 +35,7 @@ const PLAIN_PATHS = [
   '/checkout/:id',
   '/metrics',
   ...REFERENCE_PATHS,
+  ...GUIDE_PATHS,
 ];
 
 /** The routes of all pages that any installation serves. */
@@ -111,6 +113,7 @@ export function createPages(deps: Dependencies): Express {
   });
   app.get('/metrics', metrics);
   app.use(createReferencePages(deps));
+  app.use(createGuidePages(deps));
   app.use(createDashboardPages(deps.webUrl));
   app.use(createDiscoveryPages(discovery));
   if (oauth) app.use(createOAuthPages(oauth));

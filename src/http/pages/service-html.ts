@@ -6,8 +6,9 @@ import { escape, page, table } from './html.ts';
 export function deprecationsPage(deprecated: readonly Deprecated[], root: string): string {
   const rows = deprecated.map(
     ({ operationId, path, since, sunset, successorPath }) =>
-      `<tr id="${operationId}"><td><code>${escape(path)}</code></td><td>${day(since)}</td><td>${day(sunset)}</td>` +
-      `<td><code>${escape(successorPath)}</code></td></tr>`,
+      `<tr id="${operationId}"><td><code>${escape(path)}</code></td><td data-label="Deprecated">${day(since)}</td>` +
+      `<td data-label="Sunset">${day(sunset)}</td>` +
+      `<td data-label="Use instead"><code>${escape(successorPath)}</code></td></tr>`,
   );
   return page(
     'Deprecations',
@@ -27,32 +28,37 @@ function day(date: Date): string {
 export function homePage(root: string, baseUrl: string): string {
   const door = (path: string, name: string, text: string) =>
     `<a class="door" href="${root}${path}"><strong>${name}</strong><span>${text}</span></a>`;
+  const entry = (path: string, name: string, text: string) =>
+    `<li><a href="${root}${path}">${name}</a> <span>${text}</span></li>`;
   return page(
     'Latchkey',
     `<div class="hero"><div>
       <h1>Licensing and authentication for desktop and native applications</h1>
       <p>Your users sign in, redeem license keys, and stay bound to their machine. You see every login, and control
       who may run which version.</p>
-      <p class="choices"><a class="button" href="${root}/dashboard">Open the dashboard</a>
-        <a class="button plain" href="${root}/docs">Read the API reference</a></p>
+      <p class="choices"><a class="button" href="${root}/dashboard/sign-up">Create an account</a>
+        <a class="button plain" href="${root}/dashboard">Sign in</a></p>
     </div>
-    <figure><figcaption>Your first request: create an account</figcaption>
+    <figure><figcaption>Or create it with your first request</figcaption>
       <pre tabindex="0"><code>${escape(firstRequest(baseUrl))}</code></pre></figure></div>
-    <h2>For you</h2>
     <div class="doors">
-      ${door('/dashboard', 'Dashboard', 'Applications, licenses, users, webhooks and statistics.')}
+      ${door('/dashboard', 'Dashboard', 'Applications, licenses, users, webhooks, statistics and invoices.')}
       ${door('/docs', 'API reference', 'Every operation, with examples in eight languages. Send requests from here.')}
-      ${door('/docs/operations', 'Plain pages', 'The same operations, a page each, without JavaScript.')}
-      ${door('/errors', 'Errors', 'Every error code, and what to do about it.')}
-      ${door('/deprecations', 'Deprecations', 'What will be removed, when, and what replaces it.')}
-      ${door('/health', 'Status', 'Whether the service is operational.')}
+      ${door('/guides', 'Guides', 'Client programs, license keys, webhooks, payments and agents, step by step.')}
+      ${door('/health', 'Status', 'Whether the service is operational, as JSON.')}
     </div>
-    <h2>For your programs and agents</h2>
-    <div class="doors">
-      ${door('/openapi.json', 'openapi.json', 'The contract, OpenAPI 3.0.3. Generate a client from it.')}
-      ${door('/llms.txt', 'llms.txt', 'An overview for language models.')}
-      ${door('/auth.md', 'auth.md', 'How agents get credentials.')}
-      ${door('/.well-known/agent-skills/auth/SKILL.md', 'SKILL.md', 'The same as a skill, step by step.')}
+    <div class="more">
+      <section><h2>Look up</h2><ul>
+        ${entry('/docs/operations', 'Operations', 'Every operation on a plain page.')}
+        ${entry('/errors', 'Errors', 'Every error code, and what to do about it.')}
+        ${entry('/deprecations', 'Deprecations', 'What will be removed, when, and what replaces it.')}
+      </ul></section>
+      <section><h2>For programs and agents</h2><ul>
+        ${entry('/openapi.json', 'openapi.json', 'The contract, OpenAPI 3.0.3. Generate a client from it.')}
+        ${entry('/llms.txt', 'llms.txt', 'An overview for language models.')}
+        ${entry('/auth.md', 'auth.md', 'How agents get credentials.')}
+        ${entry('/.well-known/agent-skills/auth/SKILL.md', 'SKILL.md', 'The same as a skill, step by step.')}
+      </ul></section>
     </div>`,
     { root, kind: 'front' },
   );

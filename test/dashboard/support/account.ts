@@ -7,6 +7,8 @@ import type { TestService } from '../../support/service.ts';
 export interface Account {
   readonly developer: Developer;
   readonly app: App;
+  /** Has no users, no keys and no logins. */
+  readonly emptyApp: App;
   readonly userId: string;
   readonly licenseId: string;
   /** Sells keys of the application. */
@@ -34,7 +36,7 @@ export async function newAccount(service: TestService): Promise<Account> {
   const app = await newApp(api, developer);
   const path = `/api/v2/dev/apps/${app.app_id}`;
   await app.patch({ name: 'Aurora Editor', tiers: ['Standard', 'Pro', 'Team'], minimum_version: '1.4.0' });
-  await newApp(api, developer);
+  const emptyApp = await newApp(api, developer);
 
   const keys = [
     ...(await app.keys(24, 'Standard')),
@@ -82,7 +84,7 @@ export async function newAccount(service: TestService): Promise<Account> {
   await api.post(`${path}/licenses/${third!.license_id}/pause`, undefined, { token });
   await writeStatistics(service, app.app_id);
   const reseller = await newReseller(api, app, { commission_margin: 20, balance: 250, price: 12.5 });
-  return { developer, app, userId, licenseId: first!.license_id, reseller };
+  return { developer, app, emptyApp, userId, licenseId: first!.license_id, reseller };
 }
 
 /** Two months of numbers that rise and fall with the week. */

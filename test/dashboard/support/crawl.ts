@@ -87,7 +87,7 @@ async function namesIn(page: Page, within: string): Promise<readonly string[]> {
   >(`[...document.querySelectorAll(${JSON.stringify(within)})].flatMap((scope) =>
     [...scope.querySelectorAll('button')]
       .filter((button) => !button.disabled && button.checkVisibility() && !button.closest('[role=tablist]'))
-      .map((button) => (button.ariaLabel ?? button.innerText).replace(/\\s+/g, ' ').trim()))`);
+      .map((button) => (button.ariaLabel ?? nameOf(button)).replace(/\\s+/g, ' ').trim()))`);
   return [...new Set(names)].filter((name) => name !== '' && !CLOSING.includes(name));
 }
 

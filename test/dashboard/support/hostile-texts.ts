@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 /** The members of responses that users, developers, programs and other services write. */
 const WRITTEN = new Set([
   ...['name', 'username', 'role', 'note', 'tier', 'value', 'version', 'description', 'reason', 'features'],
-  ...['app_name', 'application_name', 'client_name', 'plan_name', 'subscription_tier', 'redeemed_by'],
+  ...['app_name', 'application_name', 'client_name', 'plan_name', 'subscription_tier'],
   ...[
     'ban_reason',
     'disabled_reason',
@@ -17,16 +17,26 @@ const WRITTEN = new Set([
   ...['issuer', 'subject', 'user_agent', 'message', 'title', 'detail'],
 ]);
 
-/** Markup that runs a script, quotes, an isolate and an override that are never closed, and no place for a break. */
-const HOSTILE = ` <img src=x onerror=alert(1)>"'\u2067\u202eevil${'W'.repeat(128)}`.slice(0, 110);
+/** Those whose values have fewer than 128 characters. The contract limits them to 64 or 100. */
+const SHORT = new Set([
+  ...['name', 'username', 'role', 'tier', 'tiers', 'version', 'minimum_version', 'features', 'mask'],
+  ...['app_name', 'application_name', 'client_name', 'plan_name', 'subscription_tier', 'redeemed_by'],
+]);
 
-function spoil(value: unknown, isWritten = false): unknown {
+/** Markup that runs a script, quotes, an isolate and an override that are never closed, and no place for a break. */
+const MARKUP = ` <img src=x onerror=alert(1)>"'\u2067\u202eevil`;
+const HOSTILE = MARKUP.padEnd(128, 'W');
+const SHORT_HOSTILE = MARKUP.padEnd(100, 'W');
+
+/** @param name of the member that has the value, if someone has written it */
+function spoil(value: unknown, name?: string): unknown {
   // A text that is JSON stays so, because pages format it.
-  if (typeof value === 'string') return isWritten && !value.startsWith('{') ? value + HOSTILE : value;
-  if (Array.isArray(value)) return value.map((each) => spoil(each, isWritten));
+  if (typeof value === 'string' && name !== undefined && !value.startsWith('{'))
+    return value + (SHORT.has(name) ? SHORT_HOSTILE : HOSTILE);
+  if (Array.isArray(value)) return value.map((each) => spoil(each, name));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, spoil(member, WRITTEN.has(name))]),
+    Object.entries(value).map(([key, member]) => [key, spoil(member, WRITTEN.has(key) ? key : undefined)]),
   );
 }
 

@@ -17,6 +17,9 @@ const FIND = String.raw`(() => {
     const last = [...table.querySelectorAll('thead th')].findLast((cell) => cell.offsetWidth > 0);
     if (last && table.getBoundingClientRect().right - last.getBoundingClientRect().right > 2)
       faults.push('columns that leave a part of the table empty: ' + table.outerHTML.slice(0, 200));
+    const names = [...table.querySelectorAll('thead th')].map((cell) => cell.textContent).filter(Boolean);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice) faults.push('two columns with the name ' + twice);
   }
   const isCut = (each) => each.offsetWidth > 0 && each.scrollWidth > each.clientWidth;
   for (const cell of document.querySelectorAll('th, td:has(> time)'))
@@ -45,8 +48,28 @@ const FIND = String.raw`(() => {
         faults.push('beyond its dialog: ' + each.outerHTML.slice(0, 200));
     }
   }
+  const place = document.createRange();
+  const cutBy = (text) => {
+    place.selectNodeContents(text);
+    const { right, width } = place.getBoundingClientRect();
+    if (width === 0) return;
+    let box = text.parentElement;
+    while (getComputedStyle(box).display === 'inline') box = box.parentElement;
+    // An ellipsis is only for what is directly in its block: a badge inside of a cell just ends.
+    if (getComputedStyle(box).textOverflow === 'ellipsis') return;
+    for (; box !== document.body; box = box.parentElement) {
+      const { overflowX } = getComputedStyle(box);
+      if (overflowX === 'auto' || overflowX === 'scroll' || box.offsetWidth <= 1) return;
+      if (overflowX !== 'visible' && right > box.getBoundingClientRect().right + 1) return box;
+    }
+  };
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (/\d{4}-\d\d-\d\dT\d\d:\d\d/.test(data) && !parentElement.closest('pre, textarea, script'))
+      faults.push('a time as the service writes it: ' + data.slice(0, 100));
+    const box = data.trim() !== '' && cutBy(texts.currentNode);
+    if (box) faults.push('cut without an ellipsis: ' + data.slice(0, 60) + ' in ' + box.outerHTML.slice(0, 200));
     if (!texts.currentNode.data.includes('\u202e')) continue;
     let isolate = texts.currentNode.parentElement;
     while (getComputedStyle(isolate).display === 'inline' && isolate.tagName !== 'BDI') isolate = isolate.parentElement;
@@ -60,8 +83,9 @@ const FIND = String.raw`(() => {
 })()`;
 
 /**
- * What is wrong with how a page is laid out: it is wider than the window, a table does not fill its width or cuts off a
- * time or a header, a state begins with a small letter, a dialog is partly outside of the window or its content outside
- * of it, markup in a text became an element, or a mark for the direction of a text also concerns what follows the text.
+ * What is wrong with how a page is laid out: it is wider than the window; a table does not fill its width, has two
+ * columns of one name, or cuts off a time or a header; a text is cut without an ellipsis; a time is shown as the service
+ * writes it; a state begins with a small letter; a dialog is partly outside of the window or its content outside of it;
+ * markup in a text became an element; or a mark for the direction of a text also concerns what follows the text.
  */
 export const layoutFaultsOf = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND);

@@ -22,11 +22,16 @@ interface Props {
   readonly kind?: 'line' | 'bars';
   /** Writes a value, such as an amount of money. */
   readonly format?: (value: number) => string;
+  /** Whether the last position, such as today, is not over yet: its numbers still grow. */
+  readonly isRunning?: boolean;
 }
+
+/** What the name of a position says if it is not over yet. */
+export const SO_FAR = ' so far';
 
 /** A plot that can be read as a table, too. Screen readers get the table. */
 export function Chart({ title, total, note, labels, series, ...props }: Props) {
-  const { kind = 'line', format = formatNumber } = props;
+  const { kind = 'line', format = formatNumber, isRunning = false } = props;
   const [asTable, setAsTable] = useState(false);
   const id = useId();
   return (
@@ -39,7 +44,7 @@ export function Chart({ title, total, note, labels, series, ...props }: Props) {
           {total && <p className={styles.total}>{total}</p>}
           {note && <p className={styles.note}>{note}</p>}
         </div>
-        <Button look="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+        <Button aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {asTable ? 'Plot' : 'Table'}
           <span className="visually-hidden"> of {title}</span>
         </Button>
@@ -56,7 +61,7 @@ export function Chart({ title, total, note, labels, series, ...props }: Props) {
       {!asTable && (
         <div aria-hidden="true" className={styles.plot}>
           <Suspense fallback={<Skeleton kind="block" />}>
-            <Plot labels={labels} series={series} kind={kind} format={format} />
+            <Plot {...{ labels, series, kind, format, isRunning }} />
           </Suspense>
         </div>
       )}
@@ -75,7 +80,10 @@ export function Chart({ title, total, note, labels, series, ...props }: Props) {
           <tbody>
             {labels.map((label, at) => (
               <tr key={at}>
-                <th scope="row">{label}</th>
+                <th scope="row">
+                  {label}
+                  {isRunning && at === labels.length - 1 && SO_FAR}
+                </th>
                 {series.map(({ label: name, values }) => (
                   <td key={name}>{format(values[at] ?? 0)}</td>
                 ))}

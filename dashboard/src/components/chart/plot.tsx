@@ -5,7 +5,7 @@ import { onColorChange } from '../../design/scheme.ts';
 import { withoutMarks } from '../../lib/bidi.ts';
 import { formatCompact } from '../../lib/format.ts';
 import styles from './chart.module.css';
-import type { Series } from './chart.tsx';
+import { type Series, SO_FAR } from './chart.tsx';
 
 const HEIGHT = 200;
 
@@ -14,26 +14,38 @@ interface Props {
   readonly series: readonly Series[];
   readonly kind: 'line' | 'bars';
   readonly format: (value: number) => string;
+  readonly isRunning: boolean;
 }
 
+/** The line to a position that is not over yet, so that it does not look like a fall. */
+const DASH = [3, 4];
+
 /** The plot itself, a canvas, which is drawn again when its width or the colors change. */
-export default function Plot({ labels, series, kind, format }: Props) {
+export default function Plot({ labels, series, kind, format, isRunning }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const reading = useRef<HTMLParagraphElement>(null);
 
   useEffect(() => {
     const element = place.current!;
+    const last = labels.length - 1;
+    // Bars show a number that still grows as it is, a line would fall to it.
+    const hasRest = isRunning && kind === 'line' && last > 0;
     const read = (at: number | null | undefined) => {
-      const shown = at ?? labels.length - 1;
+      const shown = at ?? last;
       const values = series.map(({ label, values }) => `${label} ${format(values[shown] ?? 0)}`);
       // A movement of the pointer can arrive after the plot has left the page.
       if (!reading.current) return;
-      reading.current.textContent = withoutMarks(`${labels[shown] ?? ''}: ${values.join(', ')}`);
+      const name = `${labels[shown] ?? ''}${isRunning && shown === last ? SO_FAR : ''}`;
+      reading.current.textContent = withoutMarks(`${name}: ${values.join(', ')}`);
     };
     let plot = draw();
     function draw() {
-      const data: UPlot.AlignedData = [labels.map((_, at) => at), ...series.map(({ values }) => [...values])];
-      return new UPlot(optionsOf({ labels, series, kind }, element, read), data, element);
+      const over = series.map(({ values }) =>
+        values.map((value, at) => (hasRest && at === last ? null : value)),
+      );
+      const rest = series.map(({ values }) => values.map((value, at) => (at < last - 1 ? null : value)));
+      const data: UPlot.AlignedData = [labels.map((_, at) => at), ...over, ...(hasRest ? rest : [])];
+      return new UPlot(optionsOf({ labels, series, kind, hasRest }, element, read), data, element);
     }
     const redraw = () => {
       plot.destroy();
@@ -48,7 +60,7 @@ export default function Plot({ labels, series, kind, format }: Props) {
       endColors();
       plot.destroy();
     };
-  }, [labels, series, kind, format]);
+  }, [labels, series, kind, format, isRunning]);
 
   return (
     <>
@@ -59,7 +71,7 @@ export default function Plot({ labels, series, kind, format }: Props) {
 }
 
 function optionsOf(
-  { labels, series, kind }: Omit<Props, 'format'>,
+  { labels, series, kind, hasRest }: Omit<Props, 'format' | 'isRunning'> & { readonly hasRest: boolean },
   element: HTMLElement,
   onRead: (at: number | null | undefined) => void,
 ): UPlot.Options {
@@ -78,6 +90,14 @@ function optionsOf(
   const colors = series.map((_, at) => color(`series-${(at % 6) + 1}`));
   const soft = color('accent-soft');
   probe.remove();
+  const lines = series.map(({ label }, at) => ({
+    label,
+    stroke: colors[at]!,
+    width: kind === 'bars' ? 0 : 1.75,
+    points: { show: labels.length < 3 },
+    ...(kind === 'bars' && bars && { fill: colors[at]!, paths: bars }),
+    ...(kind === 'line' && series.length === 1 && { fill: soft }),
+  }));
   return {
     width: element.clientWidth,
     height: HEIGHT,
@@ -108,17 +128,7 @@ function optionsOf(
         values: (_plot, values) => values.map(formatCompact),
       },
     ],
-    series: [
-      {},
-      ...series.map(({ label }, at) => ({
-        label,
-        stroke: colors[at]!,
-        width: kind === 'bars' ? 0 : 1.75,
-        points: { show: labels.length < 3 },
-        ...(kind === 'bars' && bars && { fill: colors[at]!, paths: bars }),
-        ...(kind === 'line' && series.length === 1 && { fill: soft }),
-      })),
-    ],
+    series: [{}, ...lines, ...(hasRest ? lines.map((line) => ({ ...line, dash: DASH })) : [])],
     hooks: { setCursor: [(plot) => onRead(plot.cursor.idx)] },
   };
 }

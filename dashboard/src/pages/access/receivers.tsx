@@ -23,7 +23,7 @@ function Delivery({ receiver }: { readonly receiver: Receiver }) {
       </span>
     );
   }
-  if (!delivered) return <Badge>nothing sent yet</Badge>;
+  if (!delivered) return <Badge>none yet</Badge>;
   return (
     <>
       <Badge tone="good">delivered</Badge> <Time value={delivered} form="relative" />

@@ -58,6 +58,7 @@ function BanForm({ appId, onClose }: Omit<Props, 'open'>) {
   return (
     <DialogForm
       action="Ban"
+      isDangerous
       onClose={onClose}
       onSubmit={async () => {
         await createBan(appId, {

@@ -85,10 +85,17 @@ function Details({ data }: { readonly data: Event['data'] }) {
     <span title={JSON.stringify(data, null, 2)}>
       {known.map(([name, value]) => (
         <span key={name} className={styles.detail}>
-          <span className={styles.name}>{name}</span>{' '}
-          <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>
+          <span className={styles.name}>{name}</span> <Value value={value} />
         </span>
       ))}
     </span>
   );
+}
+
+/** A time as the API writes it. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+
+function Value({ value }: { readonly value: unknown }) {
+  if (typeof value !== 'string') return <bdi>{JSON.stringify(value)}</bdi>;
+  return TIME.test(value) ? <Time value={value} /> : <bdi>{value}</bdi>;
 }

@@ -72,9 +72,9 @@ function Details({ appId, file, onReplace, onClose }: DetailsProps) {
         ]}
       />
       <h3>SHA-256</h3>
-      <CodeBlock text={file.sha256} what="SHA-256" />
+      <CodeBlock text={file.sha256} what="SHA-256" isWord />
       <h3>Address for your program</h3>
-      <CodeBlock text={address} what="address" />
+      <CodeBlock text={address} what="address" isWord />
       <FileForm key={file.updated_at} appId={appId} file={file} />
       <ConfirmDialog
         open={isDeleting}

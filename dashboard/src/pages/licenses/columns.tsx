@@ -1,19 +1,21 @@
 import type { Column } from '../../components/data-table/data-table.tsx';
 import { Time, TIME_WIDTHS } from '../../components/time.tsx';
 import { formatDuration } from '../../lib/format.ts';
-import styles from './columns.module.css';
+import { UserLink } from '../../shell/user-link.tsx';
+import { KeyButton } from './key-button.tsx';
 import type { License } from './queries.ts';
 import { StatusBadge } from './status-badge.tsx';
 
 /** @param open shows the details of a license */
-export const licenseColumns = (open: (licenseId: string) => void): readonly Column<License>[] => [
+export const licenseColumns = (
+  appId: string,
+  open: (licenseId: string) => void,
+): readonly Column<License>[] => [
   {
     id: 'key',
     header: 'Key',
     cell: ({ license_id, license_key }) => (
-      <button type="button" className={styles.key} onClick={() => open(license_id)}>
-        {license_key}
-      </button>
+      <KeyButton licenseKey={license_key} onClick={() => open(license_id)} />
     ),
   },
   { id: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <StatusBadge status={status} /> },
@@ -30,7 +32,7 @@ export const licenseColumns = (open: (licenseId: string) => void): readonly Colu
     header: 'Redeemed by',
     width: '10rem',
     from: 'desktop',
-    cell: ({ redeemed_by }) => redeemed_by ?? '—',
+    cell: ({ redeemed_by }) => (redeemed_by ? <UserLink appId={appId} userId={redeemed_by} /> : '—'),
   },
   { id: 'note', header: 'Note', width: '10rem', from: 'desktop', cell: ({ note }) => note ?? '—' },
   {

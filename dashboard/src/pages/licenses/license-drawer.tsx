@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Facts } from '../../components/card.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -8,6 +7,7 @@ import { Loading } from '../../components/skeleton.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatDuration } from '../../lib/format.ts';
 import { useLast } from '../../lib/last.ts';
+import { UserLink } from '../../shell/user-link.tsx';
 import { LicenseActions } from './license-actions.tsx';
 import styles from './license-drawer.module.css';
 import { LicenseForm } from './license-form.tsx';
@@ -53,17 +53,7 @@ function Details({ appId, license, onDeleted }: { appId: string; license: Licens
           ['Duration', formatDuration(license.duration_days)],
           [
             'Redeemed by',
-            license.redeemed_by ? (
-              <Link
-                key="user"
-                to="/apps/$appId/users/$userId"
-                params={{ appId, userId: license.redeemed_by }}
-              >
-                {license.redeemed_by}
-              </Link>
-            ) : (
-              '—'
-            ),
+            license.redeemed_by ? <UserLink key="user" appId={appId} userId={license.redeemed_by} /> : '—',
           ],
           ['Redeemed', <Time key="redeemed" value={license.redeemed_at} />],
           ['Created', <Time key="created" value={license.created_at} />],

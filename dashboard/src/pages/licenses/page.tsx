@@ -73,7 +73,7 @@ export function LicensesPage() {
       <DataTable
         label="licenses"
         list={list}
-        columns={licenseColumns((license) => change({ license }))}
+        columns={licenseColumns(appId, (license) => change({ license }))}
         idOf={({ license_id }) => license_id}
         nameOf={({ license_key }) => license_key}
         selection={selection}

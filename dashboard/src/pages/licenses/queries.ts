@@ -18,7 +18,7 @@ export interface LicenseFilter {
   readonly tier?: string | undefined;
 }
 
-const keyOf = (appId: string) => ['application', appId, 'licenses'];
+export const licensesKey = (appId: string) => ['application', appId, 'licenses'];
 
 /** The filter as the list, the export and the bulk operations take it. */
 export const toQuery = ({ q, status, tier }: LicenseFilter) => ({
@@ -29,7 +29,7 @@ export const toQuery = ({ q, status, tier }: LicenseFilter) => ({
 
 /** The licenses that match, newest first. */
 export function useLicenses(appId: string, filter: LicenseFilter) {
-  return useCursorList([...keyOf(appId), 'list', filter], (cursor, signal) =>
+  return useCursorList([...licensesKey(appId), 'list', filter], (cursor, signal) =>
     call('GET /api/v2/dev/apps/{app_id}/licenses', {
       path: { app_id: appId },
       query: { limit: PAGE_SIZE, ...toQuery(filter), ...(cursor && { cursor }) },
@@ -40,7 +40,7 @@ export function useLicenses(appId: string, filter: LicenseFilter) {
 
 export const licenseQuery = (appId: string, licenseId: string) =>
   queryOptions({
-    queryKey: [...keyOf(appId), licenseId],
+    queryKey: [...licensesKey(appId), licenseId],
     queryFn: async ({ signal }) => {
       const path = { app_id: appId, license_id: licenseId };
       return (await call('GET /api/v2/dev/apps/{app_id}/licenses/{license_id}', { path, signal })).license;
@@ -50,7 +50,7 @@ export const licenseQuery = (appId: string, licenseId: string) =>
 /** Reads licenses again after a change. */
 export function useLicensesChanged(appId: string): () => Promise<void> {
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: keyOf(appId) });
+  return () => client.invalidateQueries({ queryKey: licensesKey(appId) });
 }
 
 /** The changes of one license. */

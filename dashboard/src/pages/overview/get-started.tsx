@@ -4,6 +4,7 @@ import { Button, buttonClass } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { classes } from '../../lib/classes.ts';
+import { Connect } from '../connect/lazy-connect.tsx';
 import styles from './get-started.module.css';
 import { Joy } from './joy.tsx';
 import type { Overview } from './queries.ts';
@@ -25,6 +26,10 @@ export function GetStarted(props: Props) {
 }
 
 function Steps({ steps, appId, onCreate, onHide }: Props & { readonly onHide: () => void }) {
+  const [chosen, choose] = useState<boolean>();
+  const canConnect = appId !== undefined && !steps.login;
+  // With a key, the login is what comes next.
+  const isConnecting = canConnect && (chosen ?? steps.license);
   return (
     <Card
       title={steps.login ? 'Your program is connected' : 'Get started'}
@@ -87,8 +92,16 @@ function Steps({ steps, appId, onCreate, onHide }: Props & { readonly onHide: ()
               : 'This step completes by itself when the first login arrives.'
           }
           isWaiting={steps.application && !steps.login}
+          action={
+            canConnect && (
+              <Button aria-expanded={isConnecting} onClick={() => choose(!isConnecting)}>
+                {isConnecting ? 'Hide the example' : 'Show an example'}
+              </Button>
+            )
+          }
         />
       </ol>
+      {isConnecting && <Connect appId={appId} />}
     </Card>
   );
 }

@@ -37,7 +37,11 @@ export function Plans({ plans, developer, subscription }: Props) {
   const period = oneOf(PERIODS, wanted) ?? own ?? 'monthly';
   const offered = plans.filter(isSubscription);
   const hasBoth = PERIODS.every((each) => offered.some((plan) => plan.period === each));
-  const shown = offered.filter((plan) => !hasBoth || plan.period === period || !oneOf(PERIODS, plan.period));
+  const isOnce = ({ price, period: each }: Plan) => price > 0 && !oneOf(PERIODS, each);
+  const once = offered.filter(isOnce);
+  const shown = offered.filter(
+    (plan) => !isOnce(plan) && (!hasBoth || plan.period === period || plan.price === 0),
+  );
   const [target, setTarget] = useState<Plan>();
   const [awaited, setAwaited] = useState<Plan>();
   const payment = useMutation({ mutationFn: (plan: Plan) => payFor(plan.id) });
@@ -72,6 +76,12 @@ export function Plans({ plans, developer, subscription }: Props) {
     );
   };
 
+  const card = (plan: Plan) => (
+    <PlanCard key={plan.id} plan={plan} isCurrent={plan.id === developer.plan.id}>
+      {action(plan)}
+    </PlanCard>
+  );
+
   return (
     <>
       <div className={styles.head}>
@@ -91,13 +101,13 @@ export function Plans({ plans, developer, subscription }: Props) {
       </div>
       {payment.error && <ErrorState error={payment.error} />}
       {awaited && <Awaited plan={awaited} developer={developer} onOver={() => setAwaited(undefined)} />}
-      <ul className={styles.plans}>
-        {shown.map((plan) => (
-          <PlanCard key={plan.id} plan={plan} isCurrent={plan.id === developer.plan.id}>
-            {action(plan)}
-          </PlanCard>
-        ))}
-      </ul>
+      <ul className={styles.plans}>{shown.map(card)}</ul>
+      {once.length > 0 && (
+        <>
+          <h2>Paid once</h2>
+          <ul className={styles.once}>{once.map(card)}</ul>
+        </>
+      )}
       <ConfirmDialog
         open={target !== undefined}
         onClose={() => setTarget(undefined)}

@@ -35,9 +35,9 @@ export function contentOf(plan: Plan): readonly string[] {
   ];
 }
 
-/** `hwid_lock` as words. */
+/** `priority_support` and `hwid_lock` as words. */
 function sentenceOf(feature: string): string {
-  const words = feature.replaceAll('_', ' ');
+  const words = feature.replaceAll('_', ' ').replace(/\bhwid\b/, 'hardware');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -7,6 +7,7 @@ import { ErrorState } from '../../components/error-state.tsx';
 import { Select } from '../../components/field.tsx';
 import { Loading } from '../../components/skeleton.tsx';
 import { Stat, Stats } from '../../components/stat.tsx';
+import { isToday } from '../../lib/days.ts';
 import { formatDay, formatMoney, plural } from '../../lib/format.ts';
 import { useChangeSearch } from '../../lib/change-search.ts';
 import { useLast } from '../../lib/last.ts';
@@ -95,7 +96,7 @@ function Sales({ sales, days }: SalesProps) {
   const shown = useMemo(() => {
     const last = (values: readonly number[]) => values.slice(-days);
     return {
-      labels: sales.days.slice(-days).map(formatDay),
+      common: { labels: sales.days.slice(-days).map(formatDay), isRunning: isToday(sales.days.at(-1)) },
       keys: [
         { label: 'Sold', values: last(series.keys_sold) },
         { label: 'Returned', values: last(series.keys_refunded) },
@@ -113,7 +114,7 @@ function Sales({ sales, days }: SalesProps) {
   const period = `in the last ${days} days`;
   return (
     <>
-      <Stats>
+      <Stats days={days}>
         <Stat label="Keys sold" {...keys} note={period} />
         <Stat label="Charged" {...charged} value={formatMoney(charged.value, currency)} note={period} />
         <Stat label="Keys returned" value={returned.value} note={period} />
@@ -124,14 +125,14 @@ function Sales({ sales, days }: SalesProps) {
           title="Keys"
           total={plural(keys.value, 'key')}
           note="Bought and returned by the reseller, for each day in UTC."
-          labels={shown.labels}
+          {...shown.common}
           series={shown.keys}
         />
         <Chart
           title={`Amounts in ${currency}`}
           total={formatMoney(charged.value, currency)}
           note="Prices minus the commission."
-          labels={shown.labels}
+          {...shown.common}
           series={shown.amounts}
         />
       </Columns>

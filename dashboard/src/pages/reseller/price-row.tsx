@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { IconButton } from '../../components/button.tsx';
 import { Checkbox, Field, Select } from '../../components/field.tsx';
 import type { ErrorOf } from '../../components/dialog-form.tsx';
@@ -38,6 +39,7 @@ export function PriceRow({ number, draft, reseller, applications, errorOf, onCha
   return (
     <li className={styles.price}>
       <div className={styles.application}>
+        <Caption>Application</Caption>
         <Select
           bare
           label={`Application of price ${number}`}
@@ -48,6 +50,7 @@ export function PriceRow({ number, draft, reseller, applications, errorOf, onCha
         />
       </div>
       <div className={styles.tier}>
+        <Caption>Tier</Caption>
         <Select
           bare
           label={`Tier of price ${number}`}
@@ -58,6 +61,7 @@ export function PriceRow({ number, draft, reseller, applications, errorOf, onCha
         />
       </div>
       <div className={styles.duration}>
+        <Caption>Duration</Caption>
         <Field
           bare
           label={`Days of price ${number}`}
@@ -77,21 +81,25 @@ export function PriceRow({ number, draft, reseller, applications, errorOf, onCha
           onChange={({ target }) => change({ lifetime: target.checked })}
         />
       </div>
-      <Field
-        bare
-        label={`Price ${number} in ${reseller.currency}`}
-        type="number"
-        inputMode="decimal"
-        required
-        min={0}
-        step="any"
-        placeholder="Price"
-        value={draft.price}
-        error={errorOf('price')}
-        onChange={({ target }) => change({ price: target.value })}
-      />
+      <div>
+        <Caption>Price in {reseller.currency}</Caption>
+        <Field
+          bare
+          label={`Price ${number} in ${reseller.currency}`}
+          type="number"
+          inputMode="decimal"
+          required
+          min={0}
+          step="any"
+          placeholder="Price"
+          value={draft.price}
+          error={errorOf('price')}
+          onChange={({ target }) => change({ price: target.value })}
+        />
+      </div>
       <span className={styles.cost}>
-        <span className={styles.pays}>They pay </span>
+        <span className="visually-hidden">They pay </span>
+        <Caption>They pay</Caption>
         {cost === undefined || !Number.isFinite(cost) ? '—' : formatMoney(cost, reseller.currency)}
       </span>
       <IconButton
@@ -103,3 +111,10 @@ export function PriceRow({ number, draft, reseller, applications, errorOf, onCha
     </li>
   );
 }
+
+/** What a control is, where there is no row of headings. Its own label says it, too. */
+const Caption = ({ children }: { readonly children: ReactNode }) => (
+  <span aria-hidden="true" className={styles.caption}>
+    {children}
+  </span>
+);

@@ -52,7 +52,7 @@ export function General({ application }: { readonly application: Application }) 
         </div>
         <div className={styles.pair}>
           <Field
-            label="Lowest version without an update"
+            label="Minimum version"
             maxLength={64}
             placeholder="1.4.0"
             hint="Lower versions must update before they can continue."

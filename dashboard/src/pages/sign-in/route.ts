@@ -10,6 +10,14 @@ export const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./page.tsx'), 'DeveloperSignIn'),
 });
 
+export const signUpRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-up',
+  staticData: { title: 'Create an account' },
+  validateSearch: pick('return'),
+  component: lazyRouteComponent(() => import('./sign-up.tsx'), 'SignUpPage'),
+});
+
 export const resellerSignInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reseller/sign-in',

@@ -16,13 +16,14 @@ interface Props {
   readonly parts: readonly { readonly label: string; readonly values: readonly number[] }[];
   /** The counts of all, which are shown if there are no parts. */
   readonly all: readonly number[];
+  readonly isRunning: boolean;
 }
 
 /** A number by day and by what it consists of. */
-export function Breakdown({ title, unit, total, labels, parts, all }: Props) {
+export function Breakdown({ title, unit, total, labels, parts, all, isRunning }: Props) {
   const series = useMemo(() => {
     const top = topSeries(parts, MOST_PARTS);
     return top.length > 0 ? top : [{ label: title, values: all }];
   }, [parts, all, title]);
-  return <Chart title={title} total={plural(total, unit)} labels={labels} series={series} />;
+  return <Chart {...{ title, labels, series, isRunning }} total={plural(total, unit)} />;
 }

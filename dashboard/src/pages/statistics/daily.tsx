@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { Chart } from '../../components/chart/chart.tsx';
 import { Stat, Stats } from '../../components/stat.tsx';
+import { isToday } from '../../lib/days.ts';
 import { formatDay, formatDayOfYear, plural } from '../../lib/format.ts';
 import { Columns } from '../../shell/page.tsx';
 import { Breakdown } from './breakdown.tsx';
@@ -27,7 +28,7 @@ export function Numbers({ series, before, days }: Props) {
   const sumOf = (read: Read) => comparedSum(of(read), days);
   const lastOf = (read: Read) => comparedLast(of(read), days);
   return (
-    <Stats>
+    <Stats days={days}>
       <Stat label="Users" {...lastOf(({ users }) => users.total)} note="now" />
       <Stat label="Live sessions" {...lastOf(({ live_sessions }) => live_sessions)} note="now" />
       <Stat label="Logins" {...sumOf(({ logins }) => logins.total)} note={period} />
@@ -70,7 +71,7 @@ export function DailyCharts({ days, series }: Pick<Schemas['StatisticsResult'], 
       active: [{ label: 'Active users', values: active_users ?? [] }],
     };
   }, [days, series]);
-  const { labels } = shown;
+  const common = { labels: shown.labels, isRunning: isToday(days.at(-1)) };
   const { logins, users, activations, live_sessions } = series;
   return (
     <Columns>
@@ -78,7 +79,7 @@ export function DailyCharts({ days, series }: Pick<Schemas['StatisticsResult'], 
         title="Logins by tier"
         unit="login"
         total={sum(logins.total)}
-        labels={labels}
+        {...common}
         parts={shown.byTier}
         all={logins.total}
       />
@@ -86,33 +87,28 @@ export function DailyCharts({ days, series }: Pick<Schemas['StatisticsResult'], 
         title="Logins by version"
         unit="login"
         total={sum(logins.total)}
-        labels={labels}
+        {...common}
         parts={shown.byVersion}
         all={logins.total}
       />
-      <Chart
-        title="Users"
-        total={plural(users.total.at(-1) ?? 0, 'user')}
-        labels={labels}
-        series={shown.users}
-      />
+      <Chart title="Users" total={plural(users.total.at(-1) ?? 0, 'user')} {...common} series={shown.users} />
       <Chart
         title="New and deleted users"
         total={plural(sum(users.new), 'new user')}
-        labels={labels}
+        {...common}
         series={shown.newUsers}
       />
       <Chart
         title="Active users"
         note="Different users who logged in, for each day in UTC."
-        labels={labels}
+        {...common}
         series={shown.active}
       />
       <Breakdown
         title="Refused logins by code"
         unit="refused login"
         total={sum(shown.refused)}
-        labels={labels}
+        {...common}
         parts={shown.byCode}
         all={shown.refused}
       />
@@ -120,7 +116,7 @@ export function DailyCharts({ days, series }: Pick<Schemas['StatisticsResult'], 
         title="Activations by tier"
         unit="activation"
         total={sum(activations.total)}
-        labels={labels}
+        {...common}
         parts={shown.activationsByTier}
         all={activations.total}
       />
@@ -128,7 +124,7 @@ export function DailyCharts({ days, series }: Pick<Schemas['StatisticsResult'], 
         title="Live sessions"
         total={plural(live_sessions.at(-1) ?? 0, 'live session')}
         note="At the end of each day, in UTC."
-        labels={labels}
+        {...common}
         series={shown.sessions}
       />
     </Columns>

@@ -33,7 +33,7 @@ export function HourlyCharts({ appId }: { readonly appId: string }) {
   return (
     <Columns>
       {shown.charts.map(({ title, total, series }) => (
-        <Chart key={title} title={title} total={total} labels={shown.labels} series={series} />
+        <Chart key={title} {...{ title, total, series }} labels={shown.labels} isRunning />
       ))}
     </Columns>
   );

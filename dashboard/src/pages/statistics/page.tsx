@@ -15,6 +15,7 @@ import { Columns, Page, Stack } from '../../shell/page.tsx';
 import { useApplication } from '../../shell/queries.ts';
 import { DailyCharts, Numbers } from './daily.tsx';
 import { Expirations } from './expirations.tsx';
+import { FirstLogin, useIsUnconnected } from './first-login.tsx';
 import { HOURLY_DAYS, HourlyCharts } from './hourly.tsx';
 import { LicenseCounts } from './license-counts.tsx';
 import { statisticsQuery } from './queries.ts';
@@ -35,6 +36,7 @@ export function StatisticsPage() {
   const before = useQuery(statisticsQuery(appId, lastDays(days, 1)));
   const isPrevious = statistics.isPlaceholderData;
   const shownDays = useLast(isPrevious ? undefined : days) ?? days;
+  const isUnconnected = useIsUnconnected(appId, isPrevious ? undefined : statistics.data?.series);
   const status = application.data?.status_code;
   const change = useChangeSearch(statisticsRoute);
 
@@ -89,11 +91,22 @@ export function StatisticsPage() {
             before={isPrevious || before.isPlaceholderData ? undefined : before.data?.series}
             days={shownDays}
           />
-          {isHourly ? <HourlyCharts appId={appId} /> : <DailyCharts {...statistics.data} />}
-          <Columns>
-            <LicenseCounts appId={appId} />
-            <Expirations appId={appId} days={days} />
-          </Columns>
+          {isUnconnected === undefined && !isPrevious ? (
+            <Loading what="the plots" lines={9} />
+          ) : isUnconnected ? (
+            <>
+              <FirstLogin appId={appId} />
+              <LicenseCounts appId={appId} />
+            </>
+          ) : (
+            <>
+              {isHourly ? <HourlyCharts appId={appId} /> : <DailyCharts {...statistics.data} />}
+              <Columns>
+                <LicenseCounts appId={appId} />
+                <Expirations appId={appId} days={days} />
+              </Columns>
+            </>
+          )}
         </Stack>
       ) : (
         <Loading what="the statistics" lines={9} />

@@ -2,11 +2,11 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { Days } from '../../lib/days.ts';
 
-const keyOf = (appId: string) => ['application', appId, 'statistics'];
+export const statisticsKey = (appId: string) => ['application', appId, 'statistics'];
 
 export const statisticsQuery = (appId: string, { from, to }: Days) =>
   queryOptions({
-    queryKey: [...keyOf(appId), from, to],
+    queryKey: [...statisticsKey(appId), from, to],
     queryFn: ({ signal }) =>
       call('GET /api/v2/dev/apps/{app_id}/statistics', {
         path: { app_id: appId },
@@ -18,7 +18,7 @@ export const statisticsQuery = (appId: string, { from, to }: Days) =>
 
 export const hourlyQuery = (appId: string, { from, to }: Days) =>
   queryOptions({
-    queryKey: [...keyOf(appId), from, to, 'hourly'],
+    queryKey: [...statisticsKey(appId), from, to, 'hourly'],
     queryFn: ({ signal }) =>
       call('GET /api/v2/dev/apps/{app_id}/statistics', {
         path: { app_id: appId },
@@ -29,7 +29,7 @@ export const hourlyQuery = (appId: string, { from, to }: Days) =>
 
 export const countsQuery = (appId: string) =>
   queryOptions({
-    queryKey: [...keyOf(appId), 'counts'],
+    queryKey: [...statisticsKey(appId), 'counts'],
     queryFn: ({ signal }) =>
       call('GET /api/v2/dev/apps/{app_id}/counts', { path: { app_id: appId }, signal }),
   });
@@ -39,7 +39,7 @@ const MOST_DAYS = 90;
 
 export const expirationsQuery = (appId: string, days: number) =>
   queryOptions({
-    queryKey: [...keyOf(appId), 'expirations', days],
+    queryKey: [...statisticsKey(appId), 'expirations', days],
     queryFn: ({ signal }) =>
       call('GET /api/v2/dev/apps/{app_id}/expirations', {
         path: { app_id: appId },

@@ -115,7 +115,7 @@ function History({ path }: Pick<Props, 'path'>) {
       ) : !events.data ? (
         <Loading what="the history" />
       ) : events.data.data.length === 0 ? (
-        <p>No change. What was bound at the registration is not listed.</p>
+        <p>No changes yet. A machine that was bound when the user registered is not in this list.</p>
       ) : (
         <SimpleTable
           label="History of the machine"

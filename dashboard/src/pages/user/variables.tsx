@@ -11,6 +11,7 @@ import { toast } from '../../components/toast.tsx';
 import { Stack } from '../../shell/page.tsx';
 import { useUsersChanged } from '../users/queries.ts';
 import { deleteVariable, setVariable, useUserVariables } from './queries.ts';
+import styles from './variables.module.css';
 
 interface UserPath {
   readonly app_id: string;
@@ -39,7 +40,20 @@ export function Variables({ path }: { readonly path: UserPath }) {
         idOf={({ name }) => name}
         nameOf={({ name }) => name}
         columns={[
-          { id: 'name', header: 'Name', cell: ({ name }) => <code>{name}</code> },
+          {
+            id: 'name',
+            header: 'Name',
+            cell: ({ name, value }) => (
+              <>
+                <code title={name} className={styles.line}>
+                  {name}
+                </code>
+                <bdi title={value} className={styles.value}>
+                  {value}
+                </bdi>
+              </>
+            ),
+          },
           { id: 'value', header: 'Value', from: 'tablet', cell: ({ value }) => <code>{value}</code> },
           {
             id: 'updated',

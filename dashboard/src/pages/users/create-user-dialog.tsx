@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { inOtherWords } from '../../api/in-other-words.ts';
 import { asProblem } from '../../api/problem.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
@@ -23,6 +24,9 @@ export function CreateUserDialog({ appId, open, onClose }: Props) {
     </Dialog>
   );
 }
+
+/** Who adds a user cannot log in instead. */
+const WORDS = { USERNAME_TAKEN: { hint: 'Choose another username.' } };
 
 function CreateForm({ appId, onClose }: Omit<Props, 'open'>) {
   const [draft, setDraft] = useState({ username: '', password: '', email: '', role: '' });
@@ -70,7 +74,7 @@ function CreateForm({ appId, onClose }: Omit<Props, 'open'>) {
         hint="Your own label. Logins return it."
         {...field('role')}
       />
-      {creation.error && <ErrorState error={creation.error} compact />}
+      {creation.error && <ErrorState error={inOtherWords(creation.error, WORDS)} compact />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" busy={creation.isPending}>

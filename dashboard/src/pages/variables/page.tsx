@@ -58,7 +58,7 @@ export function VariablesPage() {
               label="Readable by"
               value={visibility ?? ''}
               options={[
-                ['', 'Readable by anyone'],
+                ['', 'Any access'],
                 ['public', 'Every client'],
                 ['session', 'Signed-in users'],
               ]}

@@ -30,7 +30,7 @@ To send a request from this page, paste a token under Authentication. Without a 
 developers, resellers, and the administrator use your session of the [dashboard](ROOT/dashboard), if you are signed in.
 Requests change real data. The page replaces the \`Idempotency-Key\` of an example with a new key.
 
-Every operation also has a [plain page](ROOT/docs/operations).
+The [guides](ROOT/guides) lead through one subject each. Every operation also has a [plain page](ROOT/docs/operations).
 `;
 
 /** The contract with examples in every language, the errors of each operation, and what requests need. */

@@ -9,7 +9,10 @@ export interface InteractiveFiles {
   readonly style: string;
 }
 
-/** The interactive reference. @param list the operations as HTML, for readers without JavaScript */
+/**
+ * The interactive reference.
+ * @param list the operations as HTML, which stay without JavaScript and until the bundle runs
+ */
 export function interactivePage(
   root: string,
   { bundle, document, script, style }: InteractiveFiles,
@@ -26,18 +29,18 @@ export function interactivePage(
     that sends requests.">
   <title>API reference - Latchkey</title>
   <link rel="icon" href="${escape(root)}/favicon.ico">
-  <link rel="preload" as="script" href="${escape(bundle)}">
+  <style id="plain">${PAGE_STYLE}</style>
   <link rel="stylesheet" href="${escape(style)}">
-  <noscript><style>${PAGE_STYLE} #reference { display: none }</style></noscript>
+  <noscript><style>#reference > .loading { display: none }</style></noscript>
+  <link rel="preload" as="script" href="${escape(bundle)}" fetchpriority="low">
   <script src="${escape(script)}" defer></script>
 </head>
 <body>
 ${siteBar(root, 'reference', '<span id="session" role="status"></span>')}
 <div id="reference" data-bundle="${escape(bundle)}" data-document="${escape(document)}">
-  <p class="loading">Loading the API reference. It is also a <a href="${escape(root)}/docs/operations">list of plain
-  pages</a>.</p>
+  <p class="loading" role="status">The interactive reference is loading. Until then, this is the list of operations.</p>
+  <main class="prose">${list}</main>
 </div>
-<noscript><main class="prose">${list}</main></noscript>
 </body>
 </html>
 `;

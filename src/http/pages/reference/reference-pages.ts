@@ -43,8 +43,7 @@ export function createReferencePages({ document, baseUrl, webUrl }: Dependencies
     root: rootPath(webUrl()),
   });
 
-  router.get('/docs', (_request, response) => {
-    const { root } = reference();
+  const interactive = onceEach((root) => {
     const assets = `${root}/docs/assets`;
     const addresses = {
       bundle: `${assets}/${BUNDLE}`,
@@ -52,10 +51,13 @@ export function createReferencePages({ document, baseUrl, webUrl }: Dependencies
       script: `${assets}/${own.script}`,
       style: `${assets}/${own.style}`,
     };
-    response
-      .set({ ...HEADERS, 'Cache-Control': 'no-cache' })
-      .type('html')
-      .send(interactivePage(root, addresses, operationList(reference())));
+    const html = interactivePage(root, addresses, operationList(reference()));
+    return toStaticFile(html, 'text/html; charset=utf-8');
+  });
+
+  router.get('/docs', async (request, response) => {
+    const file = interactive(reference().root);
+    await sendFile(request, response, file, { ...HEADERS, 'Cache-Control': 'no-cache' });
   });
   router.get('/docs/operations', (_request, response) => {
     response.set(PAGE_HEADERS).type('html').send(referenceIndexPage(reference()));

@@ -82,6 +82,14 @@ async function makePlans({ api }: TestService): Promise<void> {
     max_apps: 100,
     max_users_per_app: 1_000_000,
   });
+  await sellPlan(api, {
+    name: 'Pro forever',
+    price: 490,
+    period: 'lifetime',
+    max_apps: 100,
+    max_users_per_app: 1_000_000,
+    features: ['hwid_lock'],
+  });
   await sellPlan(api, { name: 'Team', price: 99, max_apps: 500, max_users_per_app: 5_000_000 });
   await sellPlan(api, {
     name: '10,000 keys',
@@ -123,6 +131,7 @@ const routes: readonly DashboardRoute[] = [
     path: () => `/access?tab=agents&agent=${made.agentId}`,
     shows: 'What it may do',
   },
+  { name: 'access, receivers', path: () => '/access?tab=receivers', shows: 'none yet' },
   { name: 'access, sign-in', path: () => '/access?tab=sign-in', shows: 'this one' },
   { name: 'audit log', path: () => '/audit-log?action=reseller.', shows: 'reseller.updated' },
   { name: 'audit log, an entry', path: () => `/audit-log?entry=${made.auditId}`, shows: 'Actor identifier' },

@@ -9,6 +9,11 @@ const routes: readonly DashboardRoute[] = [
     path: (account) => `${appPath(account)}?days=90`,
     shows: 'Logins by version',
   },
+  {
+    name: 'statistics, no login yet',
+    path: ({ emptyApp }) => `/apps/${emptyApp.app_id}`,
+    shows: 'guide to client programs',
+  },
   { name: 'licenses', path: (account) => `${appPath(account)}/licenses`, shows: 'redeem for time in a tier' },
   {
     name: 'licenses, none',

@@ -49,7 +49,7 @@ function Counts({ installation: { counts, nodes } }: { readonly installation: In
   const alive = nodes.filter(({ state }) => state === 'alive').length;
   const stored = ({ count, estimated }: (typeof counts)['users']) => ({
     value: count === null ? '—' : `${estimated ? '≈ ' : ''}${formatNumber(count)}`,
-    note: estimated ? 'estimated' : 'exact',
+    note: count === null ? 'unknown' : estimated ? 'estimate of the database' : 'exact count',
   });
   return (
     <Stats>

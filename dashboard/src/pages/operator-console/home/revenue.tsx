@@ -94,9 +94,9 @@ export function RevenueCard({ search, onChange }: Props) {
               value={money(totals.net)}
               note={`${plural(totals.invoices, 'invoice')} in the ${words}`}
             />
-            <Stat label="Paid" value={money(totals.amount)} />
-            <Stat label="Refunded" value={money(totals.refunded)} />
-            <Stat label="Disputed" value={money(totals.disputed)} />
+            <Stat label="Paid" value={money(totals.amount)} note="by developers" />
+            <Stat label="Refunded" value={money(totals.refunded)} note="to developers" />
+            <Stat label="Disputed" value={money(totals.disputed)} note="by their banks" />
           </Stats>
           <Chart
             title={revenue.data.interval === 'day' ? 'Net revenue by day' : 'Net revenue by month'}
@@ -105,6 +105,7 @@ export function RevenueCard({ search, onChange }: Props) {
             series={shown.series}
             format={shown.format}
             kind="bars"
+            isRunning
           />
         </>
       ) : (

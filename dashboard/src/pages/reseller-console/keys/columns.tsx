@@ -1,7 +1,7 @@
 import type { Column } from '../../../components/data-table/data-table.tsx';
-import { NameButton } from '../../../components/name.tsx';
 import { Time, TIME_WIDTHS } from '../../../components/time.tsx';
 import { formatDuration } from '../../../lib/format.ts';
+import { KeyButton } from '../../licenses/key-button.tsx';
 import { StatusBadge } from '../../licenses/status-badge.tsx';
 import { applicationName, type OwnReseller } from '../queries.ts';
 import type { ResellerKey } from './queries.ts';
@@ -14,15 +14,13 @@ export const keyColumns = (
     id: 'key',
     header: 'Key',
     cell: ({ license_id, license_key }) => (
-      <NameButton title={license_key} onClick={() => onOpen(license_id)}>
-        <code>{license_key}</code>
-      </NameButton>
+      <KeyButton licenseKey={license_key} onClick={() => onOpen(license_id)} />
     ),
   },
   { id: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     id: 'tier',
-    header: 'Key',
+    header: 'Tier and duration',
     width: '11rem',
     from: 'tablet',
     cell: ({ tier, duration_days }) => (

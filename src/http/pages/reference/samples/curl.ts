@@ -1,11 +1,12 @@
-import { lines, type HeaderValue, type SampleRequest } from './request.ts';
+import { indent, lines, type HeaderValue, type SampleRequest } from './request.ts';
 
 /** A command of a POSIX shell. */
-export function toCurl({ operationId, method, url, headers, body, isSigned }: SampleRequest): string {
+export function toCurl(request: SampleRequest): string {
+  const { operationId, method, url, headers, body, isSigned } = request;
   const command = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(url)}`,
     ...headers.map(([name, value]) => `-H ${headerOf(name, value)}`),
-    ...(body === undefined ? [] : [`--data-binary ${isSigned ? '"$BODY"' : quote(body)}`]),
+    ...(body === undefined ? [] : [`--data-binary ${isSigned ? '"$BODY"' : quote(indented(request))}`]),
   ].join(' \\\n  ');
   return isSigned ? lines(signing(operationId, body ?? ''), command) : command;
 }
@@ -19,6 +20,11 @@ function signing(operationId: string, body: string): string {
     '  openssl dgst -sha256 -hmac "$APP_SECRET" -r | cut -d\' \' -f1)',
     '',
   );
+}
+
+/** JSON ignores spaces; a signature covers them, and other bodies have a meaning for them. */
+function indented({ body = '', isJson }: SampleRequest): string {
+  return isJson ? indent(body, '  ').trimStart() : body;
 }
 
 const VARIABLES = { token: 'Bearer $TOKEN', timestamp: '$TIMESTAMP', signature: '$SIGNATURE' };

@@ -1,2 +1,0 @@
-import{a as e}from"./account-Br-6bv-w.js";import{Xn as t,x as n}from"./first-atahDPrN.js";var r=t(),i=e=>e.split(`
-`).map(e=>e.trim()).filter(Boolean);function a({onChange:e,...t}){return(0,r.jsx)(n,{rows:2,spellCheck:!1,autoComplete:`off`,...t,onChange:({target:t})=>e(t.value)})}export{e as AccessPage,i as n,a as t};
