@@ -3,7 +3,7 @@ import { ADMINISTRATOR } from '../support/billing.ts';
 import { startTestService } from '../support/service.ts';
 import type { Visitor } from './support/area.ts';
 import { startBrowser, type Watched } from './support/browser.ts';
-import { openEverything, refuseChanges, type Crawl } from './support/crawl.ts';
+import { openEverything, stayInDashboard, type Crawl } from './support/crawl.ts';
 import { settle } from './support/page-checks.ts';
 import { prepareAccount, ROUTES } from './support/routes.ts';
 import { openConsole, openSignedIn } from './support/signed-in.ts';
@@ -26,7 +26,7 @@ test.each(['developer', 'reseller', 'administrator'] as const)(
   async (visitor) => {
     const watched = await open[visitor]();
     const { page } = watched;
-    await refuseChanges(page);
+    await stayInDashboard(page);
     const crawl: Crawl = { opened: new Map(), pressed: new Set(), faults: [] };
     for (const route of ROUTES.filter((each) => each.visitor === visitor)) {
       await page.goto(`${service.baseUrl}/dashboard${route.path(account)}`);

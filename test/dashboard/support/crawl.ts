@@ -24,8 +24,14 @@ export interface Crawl {
   readonly faults: string[];
 }
 
-/** Refuses every change, because the buttons that are pressed may make one. */
-export async function refuseChanges(page: Page): Promise<void> {
+/** Refuses every change and every way to another page, because the buttons that are pressed may lead to them. */
+export async function stayInDashboard(page: Page): Promise<void> {
+  const context = page.context();
+  context.on('page', (opened) => void opened.close());
+  await context.route(
+    (url) => !url.pathname.startsWith('/dashboard'),
+    (route) => (route.request().isNavigationRequest() ? route.abort() : route.fallback()),
+  );
   const problem = {
     type: 'about:blank',
     title: 'Refused by the test',
@@ -56,39 +62,54 @@ export async function openEverything(watched: Watched, crawl: Crawl, part = 'mai
   const address = page.url();
   // Without ids: a page has the same buttons for everything that it shows.
   const path = new URL(address).pathname.replaceAll(/[a-z]+_[0-9a-z]{26}/g, 'id');
-  const scope = page.locator(within).last();
   const before = await countOf(page, DIALOG);
   for (const name of await namesIn(page, within)) {
-    const button = scope.getByRole('button', { name, exact: true }).first();
     const place = `${path} ${name}`;
-    // What an earlier one did may have removed it.
-    if (crawl.pressed.has(place) || !(await namesIn(page, within)).includes(name)) continue;
+    if (crawl.pressed.has(place) || !(await press(page, within, name))) continue;
     crawl.pressed.add(place);
-    await button.click();
-    await rendered(page);
-    const items = await textsOf(page, `${MENU} [role=menuitem]`);
+    const items = await textsOf(page, `${MENU} button[role=menuitem]`);
     if (items.length === 0) await inspect(watched, before, place, crawl);
     else await page.keyboard.press('Escape');
     for (const item of items) {
-      await button.click();
+      await press(page, within, name);
       await page.locator(MENU).getByRole('menuitem', { name: item, exact: true }).first().click();
       await rendered(page);
       await inspect(watched, before, `${place}, ${item}`, crawl);
+      await rendered(page);
       if (page.url() !== address) await reopen(watched, address);
     }
+    await rendered(page);
     if (page.url() !== address || (await countOf(page, within)) === 0) await reopen(watched, address);
   }
 }
 
+/** The buttons of a part of the page, by name, without those of similar rows. What runs in the page. */
+const BUTTONS = `(within) => [...document.querySelectorAll(within)].flatMap((part) =>
+  [...part.querySelectorAll('button')]
+    .filter((each) => !each.disabled && each.checkVisibility())
+    .filter((each) => !each.closest('[role=tablist], tbody > tr:nth-child(n + 3)'))
+    .map((each) => [(each.ariaLabel ?? each.innerText).replaceAll(/\\s+/g, ' ').trim(), each]))`;
+
 /** The names of buttons, each once: every row of a table has the same ones. */
 async function namesIn(page: Page, within: string): Promise<readonly string[]> {
-  const names = await page.evaluate<
-    string[]
-  >(`[...document.querySelectorAll(${JSON.stringify(within)})].flatMap((scope) =>
-    [...scope.querySelectorAll('button')]
-      .filter((button) => !button.disabled && button.checkVisibility() && !button.closest('[role=tablist]'))
-      .map((button) => (button.ariaLabel ?? nameOf(button)).replace(/\\s+/g, ' ').trim()))`);
+  const names = await page.evaluate<string[]>(
+    `(${BUTTONS})(${JSON.stringify(within)}).map(([name]) => name)`,
+  );
   return [...new Set(names)].filter((name) => name !== '' && !CLOSING.includes(name));
+}
+
+/** Presses the first button of a name. @returns whether there is one: what an earlier one did may have removed it */
+async function press(page: Page, within: string, name: string): Promise<boolean> {
+  const isMarked = await page.evaluate<boolean>(`(() => {
+    document.querySelector('[data-next]')?.removeAttribute('data-next');
+    const [, button] = (${BUTTONS})(${JSON.stringify(within)}).find(([name]) => name === ${JSON.stringify(name)}) ?? [];
+    button?.setAttribute('data-next', '');
+    return button !== undefined;
+  })()`);
+  if (!isMarked) return false;
+  await page.locator('[data-next]').click();
+  await rendered(page);
+  return true;
 }
 
 /** Checks the dialog that a button has opened, if it has, and closes it. @param before how many were open */

@@ -55,6 +55,7 @@ const FIND = String.raw`(() => {
     if (width === 0) return;
     let box = text.parentElement;
     while (getComputedStyle(box).display === 'inline') box = box.parentElement;
+    if (box.closest('.visually-hidden')) return;
     // An ellipsis is only for what is directly in its block: a badge inside of a cell just ends.
     if (getComputedStyle(box).textOverflow === 'ellipsis') return;
     for (; box !== document.body; box = box.parentElement) {
@@ -84,8 +85,8 @@ const FIND = String.raw`(() => {
 
 /**
  * What is wrong with how a page is laid out: it is wider than the window; a table does not fill its width, has two
- * columns of one name, or cuts off a time or a header; a text is cut without an ellipsis; a time is shown as the service
- * writes it; a state begins with a small letter; a dialog is partly outside of the window or its content outside of it;
- * markup in a text became an element; or a mark for the direction of a text also concerns what follows the text.
+ * columns of one name, or cuts off a time or a header; a text is cut without an ellipsis; a time is shown as the
+ * service writes it; a state begins with a small letter; a dialog is partly outside of the window, or its content
+ * outside of it; markup in a text became an element; or a mark for the direction of a text also concerns what follows.
  */
 export const layoutFaultsOf = (page: Page): Promise<string[]> => page.evaluate<string[]>(FIND);
