@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { filesWith, sources, type Source } from './sources.ts';
 
 /** The entry points: they pass the environment, open and start. */
@@ -449,3 +450,20 @@ describe('time, randomness and environment are parameters', () => {
     ]);
   });
 });
+
+test('npm ci --omit=dev installs every package that the service imports', () => {
+  const { dependencies } = manifest;
+  const packages = sources
+    .flatMap(({ imports }) => imports)
+    .filter((name) => !/^(node:|vendor\/)/.test(name));
+  const names = packages.filter((name) => !inRepository(name)).map(packageOf);
+  expect(new Set(names).size).toBeGreaterThan(25);
+  expect([...new Set(names)].filter((name) => !(name in dependencies))).toEqual([]);
+});
+
+/** The package of a module, such as `@scope/name` of `@scope/name/part`. */
+const packageOf = (module: string) =>
+  module
+    .split('/')
+    .slice(0, module.startsWith('@') ? 2 : 1)
+    .join('/');
