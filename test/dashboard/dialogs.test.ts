@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ADMINISTRATOR } from '../support/billing.ts';
 import { startTestService } from '../support/service.ts';
@@ -39,3 +40,22 @@ test.each(['developer', 'reseller', 'administrator'] as const)(
     expect(crawl.opened.size).toBeGreaterThan({ developer: 40, reseller: 2, administrator: 8 }[visitor]);
   },
 );
+
+/** The pages that are opened without a session, by the tests of pages. */
+const SIGN_INS = ['/sign-in', '/sign-up', '/reseller/sign-in', '/admin/sign-in'];
+
+test('every page of the dashboard is on the list of those that tests open', () => {
+  const texts = globSync('dashboard/src/pages/**/route.ts').map((file) => readFileSync(file, 'utf8'));
+  const patterns = texts.flatMap((text) =>
+    [...text.matchAll(/getParentRoute: \(\) => (\w+),\s+path: '([^']+)'/g)].map(([, parent, path]) =>
+      parent === 'applicationRoute' ? `/apps/$appId${path}` : path!,
+    ),
+  );
+  expect(patterns.length).toBeGreaterThan(30);
+  const opened = ROUTES.map((route) => route.path(account).replace(/\?.*/, '') || '/');
+  const isOpened = (pattern: string) => {
+    const path = new RegExp(`^${pattern.replaceAll(/\$\w+/g, '[^/]+').replace(/(?<=.)\/$/, '')}$`);
+    return opened.some((each) => path.test(each));
+  };
+  expect(patterns.filter((pattern) => !isOpened(pattern)).toSorted()).toEqual(SIGN_INS.toSorted());
+});

@@ -153,6 +153,7 @@ export async function testPages({ viewport, colorSchemes, isHostile = false }: L
   test.each([
     ['sign-in', '', 'Sign in to the dashboard'],
     ['sign-up', '/sign-up', 'Create an account'],
+    ['sign-in of a reseller', '/reseller', 'Sign in as a reseller'],
     ['sign-in of the administrator', '/admin', 'Sign in as the administrator'],
   ])('the %s', async (name, path, shows) => {
     const fresh = await openPage(browser, {
