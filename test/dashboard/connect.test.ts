@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import ts from 'typescript';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { samplesOf } from '../../dashboard/src/pages/connect/samples.ts';
 import { atFileEnd } from '../support/at-file-end.ts';
 import { newApp, newDeveloper, type App } from '../support/fixtures.ts';
@@ -14,9 +14,6 @@ import { startTestService } from '../support/service.ts';
 import { startBrowser } from './support/browser.ts';
 import { gone } from './support/gone.ts';
 import { openSignedIn } from './support/signed-in.ts';
-
-// Whole flows, with programs that start.
-vi.setConfig({ testTimeout: 120_000 });
 
 const service = await startTestService();
 const browser = await startBrowser();

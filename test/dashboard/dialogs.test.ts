@@ -37,6 +37,8 @@ test.each(['developer', 'reseller', 'administrator'] as const)(
     }
     await openEverything(watched, crawl, '#root');
     expect([...new Set(crawl.faults)]).toEqual([]);
+    // Refused changes are reported as well.
+    expect(watched.faults.filter((fault) => /^(policy|error):/.test(fault))).toEqual([]);
     expect(crawl.opened.size).toBeGreaterThan({ developer: 40, reseller: 2, administrator: 8 }[visitor]);
   },
 );

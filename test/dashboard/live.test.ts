@@ -7,7 +7,6 @@ import { startBrowser } from './support/browser.ts';
 import { gone } from './support/gone.ts';
 import { openSignedIn } from './support/signed-in.ts';
 
-// Whole flows, several of them with many tabs.
 const service = await startTestService();
 const { api } = service;
 const browser = await startBrowser();

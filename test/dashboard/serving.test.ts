@@ -125,7 +125,7 @@ test('works below a path that a proxy takes away', async () => {
 
   await page.goto(`${origin}/licensing/docs/listUsers`);
   await page.getByRole('link', { name: 'Try it' }).first().click();
-  await page.getByRole('heading', { name: 'List the users of an application' }).waitFor({ timeout: 45_000 });
+  await page.getByRole('heading', { name: 'List the users of an application' }).waitFor();
   await expect.poll(() => page.url()).toContain('/licensing/docs#');
   // For a page without images, the browser looks for an icon at the root of the host.
   expect(faults.filter((fault) => !fault.endsWith(`${origin}/favicon.ico`))).toEqual([]);

@@ -22,4 +22,4 @@ test('a node that loses its network while it numbers events delays the others fo
   // Only the database's own timeouts end it: the lost node does nothing.
   await expect.poll(held, { timeout: 20_000, interval: 100 }).toBe(0);
   await cutOff.rollback().catch(() => {});
-}, 30_000);
+});

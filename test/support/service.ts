@@ -75,7 +75,7 @@ export async function startTestService(
     hashing = 'once',
     deadlineMs = DEADLINE_MS,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-    heartbeatTickMs = 1_000,
+    heartbeatTickMs,
     logger = testLogger,
   }: TestOptions = {},
 ): Promise<TestService> {
@@ -102,8 +102,11 @@ export async function startTestService(
 }
 
 /** Starts a service that has lost the database, with the time limits of production, which end its attempts. */
-export async function startWithLostDatabase(databaseUrl: string): Promise<TestService> {
-  const service = await startTestService({ DATABASE_URL: databaseUrl }, { statementTimeoutMs: 2_000 });
+export async function startWithLostDatabase(databaseUrl: string, deadlineMs?: number): Promise<TestService> {
+  const service = await startTestService(
+    { DATABASE_URL: databaseUrl },
+    { statementTimeoutMs: 2_000, ...(deadlineMs !== undefined && { deadlineMs }) },
+  );
   await service.database.close();
   return service;
 }

@@ -13,6 +13,10 @@ const CORRECTIONS: readonly (readonly [selector: string, correct: (element: Elem
     '[contenteditable][role="combobox"]:not([aria-expanded])',
     (field) => field.setAttribute('role', 'textbox'),
   ],
+  [
+    '.cm-content[aria-readonly="true"]:not([aria-label])',
+    (viewer) => viewer.setAttribute('aria-label', 'Response body'),
+  ],
   ['.cm-content:not([aria-label])', (editor) => editor.setAttribute('aria-label', 'Request body')],
   ['.cm-content:not([tabindex])', (editor) => editor.setAttribute('tabindex', '0')],
   // The form for a request has messages of its own.
@@ -23,14 +27,14 @@ const CORRECTIONS: readonly (readonly [selector: string, correct: (element: Elem
 ];
 
 /** The form for a request is a dialog with a main content of its own, so that of the page is inert while it is open. */
-function watchForm(root: Element): void {
-  const form = root.querySelector('.scalar-container:not([data-watched])');
+function hideContentBehindForm(root: Element): void {
+  // The bundle may have replaced either of them.
   const content = root.querySelector<HTMLElement>('main.references-rendered');
-  if (!form || !content) return;
-  form.setAttribute('data-watched', '');
-  const update = () => (content.inert = form.classList.contains('scalar-client--open'));
-  update();
-  new MutationObserver(update).observe(form, { attributeFilter: ['class'] });
+  if (content) content.inert = root.querySelector('.scalar-container.scalar-client--open') !== null;
+  for (const form of root.querySelectorAll('.scalar-container:not([data-watched])')) {
+    form.setAttribute('data-watched', '');
+    new MutationObserver(() => hideContentBehindForm(root)).observe(form, { attributeFilter: ['class'] });
+  }
 }
 
 /** Corrects the markup of the bundle now and whenever it changes. */
@@ -38,7 +42,7 @@ export function correctMarkup(root: Element): void {
   const correct = () => {
     for (const [selector, change] of CORRECTIONS)
       for (const element of root.querySelectorAll(selector)) change(element);
-    watchForm(root);
+    hideContentBehindForm(root);
   };
   correct();
   new MutationObserver(correct).observe(root, {

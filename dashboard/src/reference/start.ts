@@ -92,12 +92,17 @@ async function start(): Promise<void> {
     defaultOpenFirstTag: false,
     localization: { translations: TRANSLATIONS },
   });
-  await showSession();
 }
 
-start().catch((error: unknown) => {
+function report(error: unknown): void {
   const message = document.createElement('p');
   message.role = 'alert';
   message.textContent = `${error instanceof Error ? error.message : String(error)} Reload the page, or read the list.`;
-  document.querySelector('#reference > .loading')?.replaceWith(message);
-});
+  // The list is gone if the reference itself has failed.
+  const loading = document.querySelector('#reference > .loading');
+  if (loading) loading.replaceWith(message);
+  else document.querySelector('#reference')!.prepend(message);
+}
+
+// The reference works without the text about the session.
+start().then(() => showSession().catch(() => {}), report);

@@ -36,5 +36,7 @@ export function returnPath(kind: ConsoleKind, wanted: string | undefined): strin
   if (!wanted || !/^\/(?![/\\])/.test(wanted) || !URL.canParse(wanted, HERE)) return home;
   const { origin, pathname, search, hash } = new URL(wanted, HERE);
   if (origin !== HERE || pathname.startsWith('//')) return home;
-  return consoleOfPath(pathname) === kind && pathname !== signIn ? pathname + search + hash : home;
+  return consoleOfPath(pathname) === kind && ![signIn, '/sign-up'].includes(pathname)
+    ? pathname + search + hash
+    : home;
 }

@@ -106,7 +106,11 @@ export function createDeveloperAccounts(deps: Dependencies): DeveloperAccounts {
       const isSuspended = async (trx: Knex.Transaction) =>
         (await developers.lockSuspensionForShare(trx, developerId)) !== null;
       if (disableApplications)
-        await knex.transaction((trx) => applications.disableAll(trx, developerId, () => isSuspended(trx)));
+        await knex.transaction(async (trx) => {
+          const late = await applications.disableAll(trx, developerId, () => isSuspended(trx));
+          const data = { reason, applications_disabled: late };
+          if (late > 0) await record(trx, actor, developerId, { action: 'developer.suspended', data });
+        });
       return get(developerId);
     },
 

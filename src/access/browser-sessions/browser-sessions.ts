@@ -128,7 +128,13 @@ export function createBrowserSessions(deps: Dependencies): BrowserSessions {
       const session = await ofCookie(value, client);
       // The credential may have been revoked since.
       if (!session) throw new ApiError('INVALID_CREDENTIALS');
-      await endAll(cookieHeader, client);
+      try {
+        await endAll(cookieHeader, client);
+      } catch (error) {
+        // The browser gets no cookie, so no one can use the new session.
+        await endSession(session, value);
+        throw error;
+      }
       const secondsLeft = Math.floor((session.expiresAt.getTime() - clock.now().getTime()) / 1000);
       return { session, setCookie: cookie.set(value, secondsLeft) };
     },

@@ -94,12 +94,10 @@ test('contains no secret', async () => {
 });
 
 test('responds within the limit without the database', async () => {
-  const { api: without } = await startWithLostDatabase(databaseUrl);
-  const startedAt = performance.now();
+  // The limit of a request in production: a report that takes longer would be a 503.
+  const { api: without } = await startWithLostDatabase(databaseUrl, 4_900);
   const { status, body } = await report(without);
   expect(status).toBe(200);
-  // Below the limit of a request, on a busy machine too.
-  expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect(body).toMatchObject({
     nodes: [],
     database: { state: 'unavailable', version: null, size_bytes: null },

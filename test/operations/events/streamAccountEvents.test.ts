@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { untilPublished } from '../../support/until-published.ts';
-import { follow } from '../../support/event-stream.ts';
+import { follow, openStream } from '../../support/event-stream.ts';
 import { newApp, newDeveloper, newSession, newUser } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
@@ -96,7 +96,7 @@ describe('the stream', () => {
         await Promise.all([newUser(api, app), newUser(api, app)]);
       }),
     );
-    const late = await follow(service, PATH, developer.token, { 'last-event-id': start });
+    const late = await openStream(api, PATH, developer.token, { 'last-event-id': start });
     await untilPublished(service);
     for (const each of [stream, late]) {
       await expect.poll(() => each.events.length).toBe(24);

@@ -74,7 +74,9 @@ const LANGUAGES = [
 export function samplesOf(login: Login) {
   const request = requestOf(login);
   return LANGUAGES.map(({ id, label, write, nonce: [place, maker], run }) => {
-    const source = write(request).replace(place, () => maker);
+    const written = write(request);
+    if (!written.includes(place)) throw new Error(`${label} has no place for a new nonce`);
+    const source = written.replace(place, () => maker);
     // A shell takes the secret from a line of its own, which is pasted with the rest.
     return { id, label, source: id === 'curl' ? `${SECRET}\n${source}\n` : source, run };
   });

@@ -61,11 +61,12 @@ function nextOf(guide: Guide, guides: readonly Guide[], root: string): string {
 
 /** Puts the addresses of this installation into the commands. */
 function withAddresses(text: string, { baseUrl, webUrl }: GuideAddresses): string {
+  // Functions, because a dollar sign in an address is no reference to what was found.
   return text
-    .replaceAll(`http://${EXAMPLE_HOST}/errors`, `${webUrl}/errors`)
-    .replaceAll(`http://${EXAMPLE_HOST}`, baseUrl)
-    .replaceAll(`ws://${EXAMPLE_HOST}`, baseUrl.replace(/^http/, 'ws'))
-    .replaceAll('{base_url}', baseUrl);
+    .replaceAll(`http://${EXAMPLE_HOST}/errors`, () => `${webUrl}/errors`)
+    .replaceAll(`http://${EXAMPLE_HOST}`, () => baseUrl)
+    .replaceAll(`ws://${EXAMPLE_HOST}`, () => baseUrl.replace(/^http/, 'ws'))
+    .replaceAll('{base_url}', () => baseUrl);
 }
 
 /** Where a link between files of the repository leads, if the service has a page for it. */
