@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import * as client from 'openid-client';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +11,7 @@ import { beginAuthorization, discover, newClient } from '../support/oauth.ts';
 import { startTestService } from '../support/service.ts';
 import { openPage, startBrowser, type Watched } from './support/browser.ts';
 import { gone } from './support/gone.ts';
+import { violationsOf } from './support/page-checks.ts';
 
 const service = await startTestService();
 const { api, baseUrl } = service;
@@ -189,14 +189,7 @@ describe.each(LOOKS)('in $look', ({ look, colorScheme, viewport }) => {
       const path = `${PICTURES}/${name.replace(/\W+/g, '-')}-${look.replace(/\W+/g, '')}.png`;
       await page.screenshot({ path });
     }
-    const { violations } = await new AxeBuilder({ page })
-      .setLegacyMode(true)
-      .options({ resultTypes: ['violations'] })
-      .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-      .analyze();
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
-    );
+    const found = await violationsOf(watched);
     // Browsers report the status of a page that is not there, and of a form that is refused.
     const reported = faults.filter((fault) => !/^console: .* status of (404|422) /.test(fault));
     expect([...reported, ...found]).toEqual([]);

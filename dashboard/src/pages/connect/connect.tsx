@@ -22,7 +22,8 @@ export default function Connect({ appId }: { readonly appId: string }) {
   return (
     <div className={styles.connect}>
       <p>
-        Put in the application's secret, which you copied when you created it. If you no longer have it,{' '}
+        Replace sk_YOUR_SECRET with the application's secret, which you copied when you created it. If you no
+        longer have it,{' '}
         <Link to="/apps/$appId/settings" params={{ appId }}>
           rotate it in the settings
         </Link>
@@ -36,7 +37,7 @@ export default function Connect({ appId }: { readonly appId: string }) {
             .
           </>
         ) : (
-          'The license key is one of yours that is unused.'
+          'The license key is one of your unused keys.'
         )}
       </p>
       <Tabs

@@ -13,7 +13,7 @@ interface Props {
   readonly session: BrowserSession | null | undefined;
   /** The form. */
   readonly children: ReactNode;
-  /** Where else someone may want to go who came here. */
+  /** Links to the other sign-ins. */
   readonly links: ReactNode;
 }
 

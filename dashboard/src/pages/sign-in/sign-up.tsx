@@ -21,7 +21,7 @@ export function SignUpPage() {
   return (
     <Frame
       title="Create an account"
-      text="It begins on the free plan. You can change the plan later."
+      text="You start on the free plan, and can change it later."
       session={session}
       links={<Link to={CONSOLES.reseller.signIn}>Reseller sign-in</Link>}
     >

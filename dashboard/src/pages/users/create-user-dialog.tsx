@@ -25,7 +25,7 @@ export function CreateUserDialog({ appId, open, onClose }: Props) {
   );
 }
 
-/** Who adds a user cannot log in instead. */
+/** The hint of the API, to log in instead, is for end users. */
 const WORDS = { USERNAME_TAKEN: { hint: 'Choose another username.' } };
 
 function CreateForm({ appId, onClose }: Omit<Props, 'open'>) {
