@@ -111,7 +111,7 @@ describe('/deprecations', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     const html = await response.text();
     expect(html).toContain(`id="${hash.slice(1)}"`);
-    expect([...html.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell)).toEqual([
+    expect([...html.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell)).toEqual([
       '<code>/api/v1/client/login</code>',
       '2026-11-21',
       '2027-11-21',

@@ -1,5 +1,5 @@
 import { Outlet, useLocation } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { BASE } from '../api/base.ts';
 import { Button, buttonClass, IconButton } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -7,11 +7,14 @@ import { classes } from '../lib/classes.ts';
 import styles from './app-shell.module.css';
 import { BottomBar } from './bottom-bar.tsx';
 import { Breadcrumbs } from './breadcrumbs.tsx';
-import { CommandPalette } from './command-palette.tsx';
-import { CurlDialog } from './curl-dialog.tsx';
 import { useFrame } from './frame.ts';
 import { OtherConsole } from './other-console.tsx';
 import { Sidebar } from './sidebar.tsx';
+
+// No parts of the first page. The palette is loaded before its key is complete, because text is typed into it at once.
+const loadPalette = () => import('./command-palette.tsx');
+const CommandPalette = lazy(loadPalette);
+const CurlDialog = lazy(() => import('./curl-dialog.tsx'));
 
 type Open = 'none' | 'navigation' | 'palette' | 'curl';
 
@@ -76,8 +79,10 @@ export function AppShell() {
       <Dialog kind="navigation" open={open === 'navigation'} onClose={close} title="Navigation">
         <Sidebar />
       </Dialog>
-      <CommandPalette open={open === 'palette'} onClose={close} onCurl={() => setOpen('curl')} />
-      <CurlDialog open={open === 'curl'} onClose={close} />
+      <Suspense>
+        {open === 'palette' && <CommandPalette onClose={close} onCurl={() => setOpen('curl')} />}
+        {open === 'curl' && <CurlDialog onClose={close} />}
+      </Suspense>
     </div>
   );
 }
@@ -85,6 +90,7 @@ export function AppShell() {
 function usePaletteKey(onPress: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
+      if (event.key === 'Control' || event.key === 'Meta') void loadPalette();
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
       // Not over a dialog, which may show a secret for the only time.

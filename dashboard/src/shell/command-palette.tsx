@@ -15,9 +15,9 @@ interface Props {
 }
 
 /** Opens a page or what the console can find, or begins an action, by a part of its name. */
-export function CommandPalette({ open, ...props }: Props & { readonly open: boolean }) {
+export default function CommandPalette(props: Props) {
   return (
-    <Dialog kind="palette" open={open} onClose={props.onClose} title="Go to">
+    <Dialog kind="palette" open onClose={props.onClose} title="Go to">
       <Search {...props} />
     </Dialog>
   );

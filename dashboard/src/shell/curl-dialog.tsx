@@ -6,13 +6,13 @@ import styles from './curl-dialog.module.css';
 import { useFrame } from './frame.ts';
 
 /** The requests of the open page, as commands that do the same in a terminal. */
-export function CurlDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export default function CurlDialog({ onClose }: { readonly onClose: () => void }) {
   const requests = useStore(sentRequests);
   const { tokenName } = useFrame();
   return (
     <Dialog
       kind="wide"
-      open={open}
+      open
       onClose={onClose}
       title="This page as curl"
       description={`Everything here is the public API. Replace YOUR_API_TOKEN with ${tokenName}.`}
