@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import type { Watched } from './browser.ts';
 import { layoutFaultsOf } from './layout-faults.ts';
 import { settle, settleAnimations, violationsOf } from './page-checks.ts';
@@ -65,13 +65,13 @@ export async function openEverything(watched: Watched, crawl: Crawl, part = 'mai
   const before = await countOf(page, DIALOG);
   for (const name of await namesIn(page, within)) {
     const place = `${path} ${name}`;
-    if (crawl.pressed.has(place) || !(await press(page, within, name))) continue;
+    if (crawl.pressed.has(place) || !(await press(watched, within, name))) continue;
     crawl.pressed.add(place);
     const items = await textsOf(page, `${MENU} button[role=menuitem]`);
     if (items.length === 0) await inspect(watched, before, place, crawl);
     else await page.keyboard.press('Escape');
     for (const item of items) {
-      await press(page, within, name);
+      await press(watched, within, name);
       await page.locator(MENU).getByRole('menuitem', { name: item, exact: true }).first().click();
       await rendered(page);
       await inspect(watched, before, `${place}, ${item}`, crawl);
@@ -99,7 +99,8 @@ async function namesIn(page: Page, within: string): Promise<readonly string[]> {
 }
 
 /** Presses the first button of a name. @returns whether there is one: what an earlier one did may have removed it */
-async function press(page: Page, within: string, name: string): Promise<boolean> {
+async function press(watched: Watched, within: string, name: string): Promise<boolean> {
+  const { page } = watched;
   const isMarked = await page.evaluate<boolean>(`(() => {
     document.querySelector('[data-next]')?.removeAttribute('data-next');
     const [, button] = (${BUTTONS})(${JSON.stringify(within)}).find(([name]) => name === ${JSON.stringify(name)}) ?? [];
@@ -107,8 +108,17 @@ async function press(page: Page, within: string, name: string): Promise<boolean>
     return button !== undefined;
   })()`);
   if (!isMarked) return false;
+  let isLoading = false;
+  const note = (request: Request) => (isLoading ||= request.resourceType() === 'script');
+  page.on('request', note);
   await page.locator('[data-next]').click();
   await rendered(page);
+  page.off('request', note);
+  // Some dialogs are loaded when they are opened for the first time.
+  if (isLoading) {
+    await settle(watched);
+    await rendered(page);
+  }
   return true;
 }
 
