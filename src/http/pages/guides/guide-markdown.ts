@@ -50,12 +50,13 @@ export function renderGuide(text: string, addressOf: (href: string) => string | 
   return { html: marked.parse(text, { async: false }), headings };
 }
 
-/** The anchor of a heading as GitHub writes it. Two headings of the same text have two. */
+/** The anchor of a heading, from its words. Headings of the same text get a number. */
 function anchorOf(text: string, known: readonly Heading[]): string {
   const anchor = text
     .toLowerCase()
     .replaceAll(/[^\w\s-]/g, '')
     .replaceAll(/\s+/g, '-');
-  const count = known.filter(({ id }) => id === anchor || id.startsWith(`${anchor}-`)).length;
+  const isNumbered = (id: string) => id.startsWith(`${anchor}-`) && /^\d+$/.test(id.slice(anchor.length + 1));
+  const count = known.filter(({ id }) => id === anchor || isNumbered(id)).length;
   return count === 0 ? anchor : `${anchor}-${count}`;
 }

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { PAGE_HEADERS, rootPath } from '../html.ts';
 import { guideIndexPage, guidePage, type GuideAddresses } from './guide-html.ts';
+import { onceEach, sendFile, toStaticFile } from '../static-file.ts';
 import { readGuides } from './guides.ts';
 
 /** The routes of the guides. */
@@ -21,16 +22,18 @@ export function createGuidePages({ baseUrl, webUrl }: Dependencies): Router {
     root: rootPath(webUrl()),
   });
 
-  router.get('/guides', (_request, response) => {
-    response.set(PAGE_HEADERS).type('html').send(guideIndexPage(guides, addresses()));
+  const toFile = (html: string) => toStaticFile(html, 'text/html; charset=utf-8');
+  const index = onceEach(() => toFile(guideIndexPage(guides, addresses())));
+  const pages = onceEach((wanted) => {
+    const guide = guides.find(({ name }) => name === wanted);
+    return guide && toFile(guidePage(guide, guides, addresses()));
   });
-  router.get('/guides/:name', (request, response, next) => {
-    const guide = guides.find(({ name }) => name === request.params.name);
-    if (!guide) return next();
-    response
-      .set(PAGE_HEADERS)
-      .type('html')
-      .send(guidePage(guide, guides, addresses()));
+
+  router.get('/guides', (request, response) => sendFile(request, response, index(''), PAGE_HEADERS));
+  router.get('/guides/:name', async (request, response, next) => {
+    const file = pages(request.params.name);
+    if (!file) return next();
+    await sendFile(request, response, file, PAGE_HEADERS);
   });
   return router;
 }
