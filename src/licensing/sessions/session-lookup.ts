@@ -1,7 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type pg from 'pg';
-import { isUnavailable } from '../../platform/database/index.ts';
-import { RequestScope } from '../../platform/request-scope.ts';
+import { createBatchedLookup } from '../../platform/database/batched-lookup.ts';
 import { readSessionFacts, type SessionFacts } from './session-facts-store.ts';
 
 export type { SessionFacts } from './session-facts-store.ts';
@@ -24,95 +22,29 @@ export interface SessionLookup {
   findAll(sessionDigests: readonly Buffer[]): Promise<(SessionFacts | undefined)[]>;
 }
 
-const KEYS_A_BATCH = 64;
+/** A second connection is used when more sessions wait than one statement reads. */
 const CONNECTIONS = 2;
 
-/** One handle and all requests for it. */
-interface Lookup {
+interface Handle {
   readonly kind: HandleKind;
   readonly digest: Buffer;
-  readonly waiters: PromiseWithResolvers<SessionFacts | undefined>[];
 }
 
 /**
- * Looks sessions up in batches: requests that arrive while a statement runs are combined into the next one. A statement
- * always starts after every request in it has arrived, so it never reads stale data.
+ * Looks sessions up in batches.
  * @param observeBatch receives the number of handles of each statement
  */
-export function createSessionLookup(
-  pool: pg.Pool,
-  observeBatch: (size: number) => void = () => {},
-): SessionLookup {
-  const waiting = new Map<string, Lookup>();
-  let working = 0;
-
-  function takeBatch(): Lookup[] {
-    const batch: Lookup[] = [];
-    for (const [key, lookup] of waiting) {
-      if (batch.length === KEYS_A_BATCH) break;
-      waiting.delete(key);
-      batch.push(lookup);
-    }
-    return batch;
-  }
-
-  /** A second connection is used only for what exceeds the next batch of the first: two halves cost more than one. */
-  function schedule(): void {
-    if (working >= CONNECTIONS || waiting.size <= working * KEYS_A_BATCH) return;
-    working += 1;
-    // It continues as long as requests arrive.
-    void RequestScope.outside(work).finally(() => {
-      working -= 1;
-      schedule();
-    });
-  }
-
-  /** Collects requests that arrive together: as long as each iteration of the event loop adds some, up to a batch. */
-  async function gatherBatch(): Promise<void> {
-    let gathered: number;
-    do {
-      gathered = waiting.size;
-      await turn();
-    } while (waiting.size > gathered && waiting.size < KEYS_A_BATCH);
-  }
-
-  /** Processes batch after batch over one connection, and releases it when no request waits. */
-  async function work(): Promise<void> {
-    let client: pg.PoolClient | undefined;
-    let batch: Lookup[] = [];
-    try {
-      client = await pool.connect();
-      while (waiting.size > 0) {
-        await gatherBatch();
-        batch = takeBatch();
-        if (batch.length === 0) continue;
-        observeBatch(batch.length);
-        await readBatch(client, batch);
-      }
-      client.release();
-    } catch (error) {
-      client?.release(true);
-      for (const lookup of batch) reject(lookup, error);
-      // Requests that have waited this long for an unresponsive database must not wait for a second failure.
-      if (client === undefined || isUnavailable(error)) rejectWaiting(error);
-    }
-  }
-
-  function rejectWaiting(error: unknown): void {
-    for (const lookup of waiting.values()) reject(lookup, error);
-    waiting.clear();
-  }
+export function createSessionLookup(pool: pg.Pool, observeBatch?: (size: number) => void): SessionLookup {
+  const find = createBatchedLookup<Handle, SessionFacts>({
+    pool,
+    textOf: ({ kind, digest }) => kind + digest.toString('latin1'),
+    read: readBatch,
+    observeBatch,
+    connections: CONNECTIONS,
+  });
 
   return {
-    find(kind, digest) {
-      const key = kind + digest.toString('latin1');
-      const lookup = waiting.get(key) ?? { kind, digest, waiters: [] };
-      const waiter = Promise.withResolvers<SessionFacts | undefined>();
-      lookup.waiters.push(waiter);
-      waiting.set(key, lookup);
-      schedule();
-      return waiter.promise;
-    },
+    find: (kind, digest) => find({ kind, digest }),
 
     async findAll(sessionDigests) {
       const client = await pool.connect();
@@ -128,19 +60,17 @@ export function createSessionLookup(
   };
 }
 
-async function readBatch(client: pg.PoolClient, batch: readonly Lookup[]): Promise<void> {
-  const tokens = batch.filter(({ kind }) => kind === 'token');
-  const sessionIds = batch.filter(({ kind }) => kind === 'session_id');
-  const digests = (lookups: readonly Lookup[]) => lookups.map(({ digest }) => digest);
-  const { byToken, bySessionId } = await readSessionFacts(client, digests(tokens), digests(sessionIds));
-  tokens.forEach((lookup, index) => resolve(lookup, byToken[index]));
-  sessionIds.forEach((lookup, index) => resolve(lookup, bySessionId[index]));
-}
-
-function resolve(lookup: Lookup, facts: SessionFacts | undefined): void {
-  for (const waiter of lookup.waiters) waiter.resolve(facts);
-}
-
-function reject(lookup: Lookup, error: unknown): void {
-  for (const waiter of lookup.waiters) waiter.reject(error);
+async function readBatch(
+  client: pg.ClientBase,
+  handles: readonly Handle[],
+): Promise<(SessionFacts | undefined)[]> {
+  const of = (kind: HandleKind) => handles.filter((handle) => handle.kind === kind);
+  const digests = (some: readonly Handle[]) => some.map(({ digest }) => digest);
+  const { byToken, bySessionId } = await readSessionFacts(
+    client,
+    digests(of('token')),
+    digests(of('session_id')),
+  );
+  const [nextByToken, nextBySessionId] = [byToken.values(), bySessionId.values()];
+  return handles.map(({ kind }) => (kind === 'token' ? nextByToken : nextBySessionId).next().value);
 }
