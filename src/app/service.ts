@@ -30,6 +30,8 @@ export interface Sources {
   readonly argon2?: Parameters<typeof compose>[0]['argon2'];
   readonly processorPauseMs?: number;
   readonly housekeepingPauseMs?: number;
+  /** Whether housekeeping runs; true by default. */
+  readonly housekeeping?: boolean;
   readonly heartbeatTickMs?: number;
   readonly lingerMs?: number;
   readonly deadlineMs?: number;
@@ -95,8 +97,10 @@ export async function startService(
       serving.push(() => signingKeys.stop());
       const processor = await payments.start();
       serving.push(() => processor.stop());
-      const housekeeping = startHousekeeping(services, logger, sources.housekeepingPauseMs);
-      serving.push(() => housekeeping.stop());
+      if (sources.housekeeping ?? true) {
+        const housekeeping = startHousekeeping(services, logger, sources.housekeepingPauseMs);
+        serving.push(() => housekeeping.stop());
+      }
       const webhooks = await services.webhooks.start();
       serving.push(() => webhooks.stop());
       const securityEvents = await services.securityEvents.start();

@@ -38,7 +38,7 @@ describe('the use of keys', () => {
 });
 
 test('old keys are rotated and deleted automatically', async () => {
-  const { services, clock } = await startTestService();
+  const { services, clock } = await startTestService({}, { housekeeping: false });
   const { signingKeys } = services;
   const [first] = signingKeys.published();
   expect(await signingKeys.maintain()).toBe(0);

@@ -46,6 +46,7 @@ interface TestOptions {
   readonly deadlineMs?: number;
   readonly statementTimeoutMs?: number;
   readonly heartbeatTickMs?: number;
+  readonly housekeeping?: boolean;
   readonly logger?: Logger;
 }
 
@@ -67,6 +68,7 @@ export interface TestService extends RunningService {
  * @param deadlineMs the timeout of a request, long by default because tests hold requests
  * @param statementTimeoutMs the timeout of a statement, long by default because a busy machine stalls it
  * @param heartbeatTickMs a fifteenth of the time between two heartbeats of a stream
+ * @param housekeeping whether its first round runs; without it, tests that advance the clock run the chores alone
  * @param hashing `once` computes each password's hash once per run, `each` computes every one
  */
 export async function startTestService(
@@ -76,6 +78,7 @@ export async function startTestService(
     deadlineMs = DEADLINE_MS,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
     heartbeatTickMs,
+    housekeeping = true,
     logger = testLogger,
   }: TestOptions = {},
 ): Promise<TestService> {
@@ -89,6 +92,7 @@ export async function startTestService(
     processorPauseMs: 500,
     // Its next round would fall somewhere into a test, on a slow machine only. Tests of chores run them.
     housekeepingPauseMs: NEVER_MS,
+    housekeeping,
     heartbeatTickMs,
     // Idle connections of the tests' client will send no more requests.
     lingerMs: 0,
