@@ -1379,9 +1379,1572 @@ return errors === 0;
 }
 
 exports.v5 = validate15;
-const schema17 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"version":{"type":"string"},"executable_hash":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+const schema17 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"version":{"type":"string"},"executable_hash":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
 function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err2 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err3 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err4 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.version !== undefined){
+if(typeof data0.version !== "string"){
+const err6 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.executable_hash !== undefined){
+let data3 = data0.executable_hash;
+if(typeof data3 === "string"){
+if(func2(data3) > 128){
+const err7 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err8 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody/executable_hash",schemaPath:"#/properties/requestBody/properties/executable_hash/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate15.errors = vErrors;
+return errors === 0;
+}
+
+exports.v6 = validate16;
+const schema18 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","hwid","alg","jwk"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"format":"visible-identifier"},"alg":{"type":"string","enum":["EdDSA","ES256"]},"jwk":{"type":"object","required":["kty","crv","x"],"properties":{"kty":{"type":"string","enum":["OKP","EC"]},"crv":{"type":"string","enum":["Ed25519","P-256"]},"x":{"type":"string","maxLength":43,"pattern":"^[A-Za-z0-9_-]{43}$"},"y":{"type":"string","maxLength":43,"pattern":"^[A-Za-z0-9_-]{43}$"}}}}}},"required":["requestBody"]};
+const pattern19 = new RegExp("^[A-Za-z0-9_-]{43}$", "u");
+const formats0 = /^(?![\u{20}\u{a0}\u{300}-\u{34e}\u{350}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{903}\u{93a}-\u{93c}\u{93e}-\u{94f}\u{951}-\u{957}\u{962}-\u{963}\u{981}-\u{983}\u{9bc}\u{9be}-\u{9c4}\u{9c7}-\u{9c8}\u{9cb}-\u{9cd}\u{9d7}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a03}\u{a3c}\u{a3e}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a83}\u{abc}\u{abe}-\u{ac5}\u{ac7}-\u{ac9}\u{acb}-\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}-\u{b03}\u{b3c}\u{b3e}-\u{b44}\u{b47}-\u{b48}\u{b4b}-\u{b4d}\u{b55}-\u{b57}\u{b62}-\u{b63}\u{b82}\u{bbe}-\u{bc2}\u{bc6}-\u{bc8}\u{bca}-\u{bcd}\u{bd7}\u{c00}-\u{c04}\u{c3c}\u{c3e}-\u{c44}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}-\u{c83}\u{cbc}\u{cbe}-\u{cc4}\u{cc6}-\u{cc8}\u{cca}-\u{ccd}\u{cd5}-\u{cd6}\u{ce2}-\u{ce3}\u{cf3}\u{d00}-\u{d03}\u{d3b}-\u{d3c}\u{d3e}-\u{d44}\u{d46}-\u{d48}\u{d4a}-\u{d4d}\u{d57}\u{d62}-\u{d63}\u{d81}-\u{d83}\u{dca}\u{dcf}-\u{dd4}\u{dd6}\u{dd8}-\u{ddf}\u{df2}-\u{df3}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f3e}-\u{f3f}\u{f71}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102b}-\u{103e}\u{1056}-\u{1059}\u{105e}-\u{1060}\u{1062}-\u{1064}\u{1067}-\u{106d}\u{1071}-\u{1074}\u{1082}-\u{108d}\u{108f}\u{109a}-\u{109d}\u{135d}-\u{135f}\u{1680}\u{1712}-\u{1715}\u{1732}-\u{1734}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b6}-\u{17d3}\u{17dd}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{192b}\u{1930}-\u{193b}\u{1a17}-\u{1a1b}\u{1a55}-\u{1a5e}\u{1a60}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b04}\u{1b34}-\u{1b44}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b82}\u{1ba1}-\u{1bad}\u{1be6}-\u{1bf3}\u{1c24}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf7}-\u{1cf9}\u{1dc0}-\u{1dff}\u{2000}-\u{200a}\u{202f}\u{205f}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{3000}\u{302a}-\u{302f}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a823}-\u{a827}\u{a82c}\u{a880}-\u{a881}\u{a8b4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a953}\u{a980}-\u{a983}\u{a9b3}-\u{a9c0}\u{a9e5}\u{aa29}-\u{aa36}\u{aa43}\u{aa4c}-\u{aa4d}\u{aa7b}-\u{aa7d}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaeb}-\u{aaef}\u{aaf5}-\u{aaf6}\u{abe3}-\u{abea}\u{abec}-\u{abed}\u{fb1e}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11000}-\u{11002}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11082}\u{110b0}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{11134}\u{11145}-\u{11146}\u{11173}\u{11180}-\u{11182}\u{111b3}-\u{111c0}\u{111c9}-\u{111cc}\u{111ce}-\u{111cf}\u{1122c}-\u{11237}\u{1123e}\u{11241}\u{112df}-\u{112ea}\u{11300}-\u{11303}\u{1133b}-\u{1133c}\u{1133e}-\u{11344}\u{11347}-\u{11348}\u{1134b}-\u{1134d}\u{11357}\u{11362}-\u{11363}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113b8}-\u{113c0}\u{113c2}\u{113c5}\u{113c7}-\u{113ca}\u{113cc}-\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11435}-\u{11446}\u{1145e}\u{114b0}-\u{114c3}\u{115af}-\u{115b5}\u{115b8}-\u{115c0}\u{115dc}-\u{115dd}\u{11630}-\u{11640}\u{116ab}-\u{116b7}\u{1171d}-\u{1172b}\u{1182c}-\u{1183a}\u{11930}-\u{11935}\u{11937}-\u{11938}\u{1193b}-\u{1193e}\u{11940}\u{11942}-\u{11943}\u{119d1}-\u{119d7}\u{119da}-\u{119e0}\u{119e4}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a39}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a5b}\u{11a8a}-\u{11a99}\u{11b60}-\u{11b67}\u{11c2f}-\u{11c36}\u{11c38}-\u{11c3f}\u{11c92}-\u{11ca7}\u{11ca9}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d8a}-\u{11d8e}\u{11d90}-\u{11d91}\u{11d93}-\u{11d97}\u{11ef3}-\u{11ef6}\u{11f00}-\u{11f01}\u{11f03}\u{11f34}-\u{11f3a}\u{11f3e}-\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f51}-\u{16f87}\u{16f8f}-\u{16f92}\u{16ff0}-\u{16ff1}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d165}-\u{1d169}\u{1d16d}-\u{1d172}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}]*$)(?![^]*[\u{300}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{902}\u{93a}\u{93c}\u{941}-\u{948}\u{94d}\u{951}-\u{957}\u{962}-\u{963}\u{981}\u{9bc}\u{9c1}-\u{9c4}\u{9cd}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a02}\u{a3c}\u{a41}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a82}\u{abc}\u{ac1}-\u{ac5}\u{ac7}-\u{ac8}\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}\u{b3c}\u{b3f}\u{b41}-\u{b44}\u{b4d}\u{b55}-\u{b56}\u{b62}-\u{b63}\u{b82}\u{bc0}\u{bcd}\u{c00}\u{c04}\u{c3c}\u{c3e}-\u{c40}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}\u{cbc}\u{cbf}\u{cc6}\u{ccc}-\u{ccd}\u{ce2}-\u{ce3}\u{d00}-\u{d01}\u{d3b}-\u{d3c}\u{d41}-\u{d44}\u{d4d}\u{d62}-\u{d63}\u{d81}\u{dca}\u{dd2}-\u{dd4}\u{dd6}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f71}-\u{f7e}\u{f80}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102d}-\u{1030}\u{1032}-\u{1037}\u{1039}-\u{103a}\u{103d}-\u{103e}\u{1058}-\u{1059}\u{105e}-\u{1060}\u{1071}-\u{1074}\u{1082}\u{1085}-\u{1086}\u{108d}\u{109d}\u{135d}-\u{135f}\u{1712}-\u{1714}\u{1732}-\u{1733}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b4}-\u{17b5}\u{17b7}-\u{17bd}\u{17c6}\u{17c9}-\u{17d3}\u{17dd}\u{180b}-\u{180d}\u{180f}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{1922}\u{1927}-\u{1928}\u{1932}\u{1939}-\u{193b}\u{1a17}-\u{1a18}\u{1a1b}\u{1a56}\u{1a58}-\u{1a5e}\u{1a60}\u{1a62}\u{1a65}-\u{1a6c}\u{1a73}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b03}\u{1b34}\u{1b36}-\u{1b3a}\u{1b3c}\u{1b42}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b81}\u{1ba2}-\u{1ba5}\u{1ba8}-\u{1ba9}\u{1bab}-\u{1bad}\u{1be6}\u{1be8}-\u{1be9}\u{1bed}\u{1bef}-\u{1bf1}\u{1c2c}-\u{1c33}\u{1c36}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce0}\u{1ce2}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf8}-\u{1cf9}\u{1dc0}-\u{1dff}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{302a}-\u{302d}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a825}-\u{a826}\u{a82c}\u{a8c4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a951}\u{a980}-\u{a982}\u{a9b3}\u{a9b6}-\u{a9b9}\u{a9bc}-\u{a9bd}\u{a9e5}\u{aa29}-\u{aa2e}\u{aa31}-\u{aa32}\u{aa35}-\u{aa36}\u{aa43}\u{aa4c}\u{aa7c}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaec}-\u{aaed}\u{aaf6}\u{abe5}\u{abe8}\u{abed}\u{fb1e}\u{fe00}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11001}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11081}\u{110b3}-\u{110b6}\u{110b9}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{1112b}\u{1112d}-\u{11134}\u{11173}\u{11180}-\u{11181}\u{111b6}-\u{111be}\u{111c9}-\u{111cc}\u{111cf}\u{1122f}-\u{11231}\u{11234}\u{11236}-\u{11237}\u{1123e}\u{11241}\u{112df}\u{112e3}-\u{112ea}\u{11300}-\u{11301}\u{1133b}-\u{1133c}\u{11340}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113bb}-\u{113c0}\u{113ce}\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11438}-\u{1143f}\u{11442}-\u{11444}\u{11446}\u{1145e}\u{114b3}-\u{114b8}\u{114ba}\u{114bf}-\u{114c0}\u{114c2}-\u{114c3}\u{115b2}-\u{115b5}\u{115bc}-\u{115bd}\u{115bf}-\u{115c0}\u{115dc}-\u{115dd}\u{11633}-\u{1163a}\u{1163d}\u{1163f}-\u{11640}\u{116ab}\u{116ad}\u{116b0}-\u{116b5}\u{116b7}\u{1171d}\u{1171f}\u{11722}-\u{11725}\u{11727}-\u{1172b}\u{1182f}-\u{11837}\u{11839}-\u{1183a}\u{1193b}-\u{1193c}\u{1193e}\u{11943}\u{119d4}-\u{119d7}\u{119da}-\u{119db}\u{119e0}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a38}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a56}\u{11a59}-\u{11a5b}\u{11a8a}-\u{11a96}\u{11a98}-\u{11a99}\u{11b60}\u{11b62}-\u{11b64}\u{11b66}\u{11c30}-\u{11c36}\u{11c38}-\u{11c3d}\u{11c3f}\u{11c92}-\u{11ca7}\u{11caa}-\u{11cb0}\u{11cb2}-\u{11cb3}\u{11cb5}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d90}-\u{11d91}\u{11d95}\u{11d97}\u{11ef3}-\u{11ef4}\u{11f00}-\u{11f01}\u{11f36}-\u{11f3a}\u{11f40}\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{16129}\u{1612d}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f8f}-\u{16f92}\u{16fe4}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d167}-\u{1d169}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}\u{e0100}-\u{e01ef}]{5})[^\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{378}-\u{379}\u{380}-\u{383}\u{38b}\u{38d}\u{3a2}\u{530}\u{557}-\u{558}\u{58b}-\u{58c}\u{590}\u{5c8}-\u{5cf}\u{5eb}-\u{5ee}\u{5f5}-\u{605}\u{61c}\u{6dd}\u{70e}-\u{70f}\u{74b}-\u{74c}\u{7b2}-\u{7bf}\u{7fb}-\u{7fc}\u{82e}-\u{82f}\u{83f}\u{85c}-\u{85d}\u{85f}\u{86b}-\u{86f}\u{890}-\u{896}\u{8e2}\u{984}\u{98d}-\u{98e}\u{991}-\u{992}\u{9a9}\u{9b1}\u{9b3}-\u{9b5}\u{9ba}-\u{9bb}\u{9c5}-\u{9c6}\u{9c9}-\u{9ca}\u{9cf}-\u{9d6}\u{9d8}-\u{9db}\u{9de}\u{9e4}-\u{9e5}\u{9ff}-\u{a00}\u{a04}\u{a0b}-\u{a0e}\u{a11}-\u{a12}\u{a29}\u{a31}\u{a34}\u{a37}\u{a3a}-\u{a3b}\u{a3d}\u{a43}-\u{a46}\u{a49}-\u{a4a}\u{a4e}-\u{a50}\u{a52}-\u{a58}\u{a5d}\u{a5f}-\u{a65}\u{a77}-\u{a80}\u{a84}\u{a8e}\u{a92}\u{aa9}\u{ab1}\u{ab4}\u{aba}-\u{abb}\u{ac6}\u{aca}\u{ace}-\u{acf}\u{ad1}-\u{adf}\u{ae4}-\u{ae5}\u{af2}-\u{af8}\u{b00}\u{b04}\u{b0d}-\u{b0e}\u{b11}-\u{b12}\u{b29}\u{b31}\u{b34}\u{b3a}-\u{b3b}\u{b45}-\u{b46}\u{b49}-\u{b4a}\u{b4e}-\u{b54}\u{b58}-\u{b5b}\u{b5e}\u{b64}-\u{b65}\u{b78}-\u{b81}\u{b84}\u{b8b}-\u{b8d}\u{b91}\u{b96}-\u{b98}\u{b9b}\u{b9d}\u{ba0}-\u{ba2}\u{ba5}-\u{ba7}\u{bab}-\u{bad}\u{bba}-\u{bbd}\u{bc3}-\u{bc5}\u{bc9}\u{bce}-\u{bcf}\u{bd1}-\u{bd6}\u{bd8}-\u{be5}\u{bfb}-\u{bff}\u{c0d}\u{c11}\u{c29}\u{c3a}-\u{c3b}\u{c45}\u{c49}\u{c4e}-\u{c54}\u{c57}\u{c5b}\u{c5e}-\u{c5f}\u{c64}-\u{c65}\u{c70}-\u{c76}\u{c8d}\u{c91}\u{ca9}\u{cb4}\u{cba}-\u{cbb}\u{cc5}\u{cc9}\u{cce}-\u{cd4}\u{cd7}-\u{cdb}\u{cdf}\u{ce4}-\u{ce5}\u{cf0}\u{cf4}-\u{cff}\u{d0d}\u{d11}\u{d45}\u{d49}\u{d50}-\u{d53}\u{d64}-\u{d65}\u{d80}\u{d84}\u{d97}-\u{d99}\u{db2}\u{dbc}\u{dbe}-\u{dbf}\u{dc7}-\u{dc9}\u{dcb}-\u{dce}\u{dd5}\u{dd7}\u{de0}-\u{de5}\u{df0}-\u{df1}\u{df5}-\u{e00}\u{e3b}-\u{e3e}\u{e5c}-\u{e80}\u{e83}\u{e85}\u{e8b}\u{ea4}\u{ea6}\u{ebe}-\u{ebf}\u{ec5}\u{ec7}\u{ecf}\u{eda}-\u{edb}\u{ee0}-\u{eff}\u{f48}\u{f6d}-\u{f70}\u{f98}\u{fbd}\u{fcd}\u{fdb}-\u{fff}\u{10c6}\u{10c8}-\u{10cc}\u{10ce}-\u{10cf}\u{115f}-\u{1160}\u{1249}\u{124e}-\u{124f}\u{1257}\u{1259}\u{125e}-\u{125f}\u{1289}\u{128e}-\u{128f}\u{12b1}\u{12b6}-\u{12b7}\u{12bf}\u{12c1}\u{12c6}-\u{12c7}\u{12d7}\u{1311}\u{1316}-\u{1317}\u{135b}-\u{135c}\u{137d}-\u{137f}\u{139a}-\u{139f}\u{13f6}-\u{13f7}\u{13fe}-\u{13ff}\u{169d}-\u{169f}\u{16f9}-\u{16ff}\u{1716}-\u{171e}\u{1737}-\u{173f}\u{1754}-\u{175f}\u{176d}\u{1771}\u{1774}-\u{177f}\u{17b4}-\u{17b5}\u{17de}-\u{17df}\u{17ea}-\u{17ef}\u{17fa}-\u{17ff}\u{180b}-\u{180f}\u{181a}-\u{181f}\u{1879}-\u{187f}\u{18ab}-\u{18af}\u{18f6}-\u{18ff}\u{191f}\u{192c}-\u{192f}\u{193c}-\u{193f}\u{1941}-\u{1943}\u{196e}-\u{196f}\u{1975}-\u{197f}\u{19ac}-\u{19af}\u{19ca}-\u{19cf}\u{19db}-\u{19dd}\u{1a1c}-\u{1a1d}\u{1a5f}\u{1a7d}-\u{1a7e}\u{1a8a}-\u{1a8f}\u{1a9a}-\u{1a9f}\u{1aae}-\u{1aaf}\u{1ade}-\u{1adf}\u{1aec}-\u{1aff}\u{1b4d}\u{1bf4}-\u{1bfb}\u{1c38}-\u{1c3a}\u{1c4a}-\u{1c4c}\u{1c8b}-\u{1c8f}\u{1cbb}-\u{1cbc}\u{1cc8}-\u{1ccf}\u{1cfb}-\u{1cff}\u{1f16}-\u{1f17}\u{1f1e}-\u{1f1f}\u{1f46}-\u{1f47}\u{1f4e}-\u{1f4f}\u{1f58}\u{1f5a}\u{1f5c}\u{1f5e}\u{1f7e}-\u{1f7f}\u{1fb5}\u{1fc5}\u{1fd4}-\u{1fd5}\u{1fdc}\u{1ff0}-\u{1ff1}\u{1ff5}\u{1fff}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2072}-\u{2073}\u{208f}\u{209d}-\u{209f}\u{20c2}-\u{20cf}\u{20f1}-\u{20ff}\u{218c}-\u{218f}\u{242a}-\u{243f}\u{244b}-\u{245f}\u{2800}\u{2b74}-\u{2b75}\u{2cf4}-\u{2cf8}\u{2d26}\u{2d28}-\u{2d2c}\u{2d2e}-\u{2d2f}\u{2d68}-\u{2d6e}\u{2d71}-\u{2d7e}\u{2d97}-\u{2d9f}\u{2da7}\u{2daf}\u{2db7}\u{2dbf}\u{2dc7}\u{2dcf}\u{2dd7}\u{2ddf}\u{2e5e}-\u{2e7f}\u{2e9a}\u{2ef4}-\u{2eff}\u{2fd6}-\u{2fef}\u{3040}\u{3097}-\u{3098}\u{3100}-\u{3104}\u{3130}\u{3164}\u{318f}\u{31e6}-\u{31ee}\u{321f}\u{a48d}-\u{a48f}\u{a4c7}-\u{a4cf}\u{a62c}-\u{a63f}\u{a6f8}-\u{a6ff}\u{a7dd}-\u{a7f0}\u{a82d}-\u{a82f}\u{a83a}-\u{a83f}\u{a878}-\u{a87f}\u{a8c6}-\u{a8cd}\u{a8da}-\u{a8df}\u{a954}-\u{a95e}\u{a97d}-\u{a97f}\u{a9ce}\u{a9da}-\u{a9dd}\u{a9ff}\u{aa37}-\u{aa3f}\u{aa4e}-\u{aa4f}\u{aa5a}-\u{aa5b}\u{aac3}-\u{aada}\u{aaf7}-\u{ab00}\u{ab07}-\u{ab08}\u{ab0f}-\u{ab10}\u{ab17}-\u{ab1f}\u{ab27}\u{ab2f}\u{ab6c}-\u{ab6f}\u{abee}-\u{abef}\u{abfa}-\u{abff}\u{d7a4}-\u{d7af}\u{d7c7}-\u{d7ca}\u{d7fc}-\u{f8ff}\u{fa6e}-\u{fa6f}\u{fada}-\u{faff}\u{fb07}-\u{fb12}\u{fb18}-\u{fb1c}\u{fb37}\u{fb3d}\u{fb3f}\u{fb42}\u{fb45}\u{fdd0}-\u{fdef}\u{fe00}-\u{fe0f}\u{fe1a}-\u{fe1f}\u{fe53}\u{fe67}\u{fe6c}-\u{fe6f}\u{fe75}\u{fefd}-\u{ff00}\u{ffa0}\u{ffbf}-\u{ffc1}\u{ffc8}-\u{ffc9}\u{ffd0}-\u{ffd1}\u{ffd8}-\u{ffd9}\u{ffdd}-\u{ffdf}\u{ffe7}\u{ffef}-\u{ffff}\u{1000c}\u{10027}\u{1003b}\u{1003e}\u{1004e}-\u{1004f}\u{1005e}-\u{1007f}\u{100fb}-\u{100ff}\u{10103}-\u{10106}\u{10134}-\u{10136}\u{1018f}\u{1019d}-\u{1019f}\u{101a1}-\u{101cf}\u{101fe}-\u{1027f}\u{1029d}-\u{1029f}\u{102d1}-\u{102df}\u{102fc}-\u{102ff}\u{10324}-\u{1032c}\u{1034b}-\u{1034f}\u{1037b}-\u{1037f}\u{1039e}\u{103c4}-\u{103c7}\u{103d6}-\u{103ff}\u{1049e}-\u{1049f}\u{104aa}-\u{104af}\u{104d4}-\u{104d7}\u{104fc}-\u{104ff}\u{10528}-\u{1052f}\u{10564}-\u{1056e}\u{1057b}\u{1058b}\u{10593}\u{10596}\u{105a2}\u{105b2}\u{105ba}\u{105bd}-\u{105bf}\u{105f4}-\u{105ff}\u{10737}-\u{1073f}\u{10756}-\u{1075f}\u{10768}-\u{1077f}\u{10786}\u{107b1}\u{107bb}-\u{107ff}\u{10806}-\u{10807}\u{10809}\u{10836}\u{10839}-\u{1083b}\u{1083d}-\u{1083e}\u{10856}\u{1089f}-\u{108a6}\u{108b0}-\u{108df}\u{108f3}\u{108f6}-\u{108fa}\u{1091c}-\u{1091e}\u{1093a}-\u{1093e}\u{1095a}-\u{1097f}\u{109b8}-\u{109bb}\u{109d0}-\u{109d1}\u{10a04}\u{10a07}-\u{10a0b}\u{10a14}\u{10a18}\u{10a36}-\u{10a37}\u{10a3b}-\u{10a3e}\u{10a49}-\u{10a4f}\u{10a59}-\u{10a5f}\u{10aa0}-\u{10abf}\u{10ae7}-\u{10aea}\u{10af7}-\u{10aff}\u{10b36}-\u{10b38}\u{10b56}-\u{10b57}\u{10b73}-\u{10b77}\u{10b92}-\u{10b98}\u{10b9d}-\u{10ba8}\u{10bb0}-\u{10bff}\u{10c49}-\u{10c7f}\u{10cb3}-\u{10cbf}\u{10cf3}-\u{10cf9}\u{10d28}-\u{10d2f}\u{10d3a}-\u{10d3f}\u{10d66}-\u{10d68}\u{10d86}-\u{10d8d}\u{10d90}-\u{10e5f}\u{10e7f}\u{10eaa}\u{10eae}-\u{10eaf}\u{10eb2}-\u{10ec1}\u{10ec8}-\u{10ecf}\u{10ed9}-\u{10ef9}\u{10f28}-\u{10f2f}\u{10f5a}-\u{10f6f}\u{10f8a}-\u{10faf}\u{10fcc}-\u{10fdf}\u{10ff7}-\u{10fff}\u{1104e}-\u{11051}\u{11076}-\u{1107e}\u{110bd}\u{110c3}-\u{110cf}\u{110e9}-\u{110ef}\u{110fa}-\u{110ff}\u{11135}\u{11148}-\u{1114f}\u{11177}-\u{1117f}\u{111e0}\u{111f5}-\u{111ff}\u{11212}\u{11242}-\u{1127f}\u{11287}\u{11289}\u{1128e}\u{1129e}\u{112aa}-\u{112af}\u{112eb}-\u{112ef}\u{112fa}-\u{112ff}\u{11304}\u{1130d}-\u{1130e}\u{11311}-\u{11312}\u{11329}\u{11331}\u{11334}\u{1133a}\u{11345}-\u{11346}\u{11349}-\u{1134a}\u{1134e}-\u{1134f}\u{11351}-\u{11356}\u{11358}-\u{1135c}\u{11364}-\u{11365}\u{1136d}-\u{1136f}\u{11375}-\u{1137f}\u{1138a}\u{1138c}-\u{1138d}\u{1138f}\u{113b6}\u{113c1}\u{113c3}-\u{113c4}\u{113c6}\u{113cb}\u{113d6}\u{113d9}-\u{113e0}\u{113e3}-\u{113ff}\u{1145c}\u{11462}-\u{1147f}\u{114c8}-\u{114cf}\u{114da}-\u{1157f}\u{115b6}-\u{115b7}\u{115de}-\u{115ff}\u{11645}-\u{1164f}\u{1165a}-\u{1165f}\u{1166d}-\u{1167f}\u{116ba}-\u{116bf}\u{116ca}-\u{116cf}\u{116e4}-\u{116ff}\u{1171b}-\u{1171c}\u{1172c}-\u{1172f}\u{11747}-\u{117ff}\u{1183c}-\u{1189f}\u{118f3}-\u{118fe}\u{11907}-\u{11908}\u{1190a}-\u{1190b}\u{11914}\u{11917}\u{11936}\u{11939}-\u{1193a}\u{11947}-\u{1194f}\u{1195a}-\u{1199f}\u{119a8}-\u{119a9}\u{119d8}-\u{119d9}\u{119e5}-\u{119ff}\u{11a48}-\u{11a4f}\u{11aa3}-\u{11aaf}\u{11af9}-\u{11aff}\u{11b0a}-\u{11b5f}\u{11b68}-\u{11bbf}\u{11be2}-\u{11bef}\u{11bfa}-\u{11bff}\u{11c09}\u{11c37}\u{11c46}-\u{11c4f}\u{11c6d}-\u{11c6f}\u{11c90}-\u{11c91}\u{11ca8}\u{11cb7}-\u{11cff}\u{11d07}\u{11d0a}\u{11d37}-\u{11d39}\u{11d3b}\u{11d3e}\u{11d48}-\u{11d4f}\u{11d5a}-\u{11d5f}\u{11d66}\u{11d69}\u{11d8f}\u{11d92}\u{11d99}-\u{11d9f}\u{11daa}-\u{11daf}\u{11ddc}-\u{11ddf}\u{11dea}-\u{11edf}\u{11ef9}-\u{11eff}\u{11f11}\u{11f3b}-\u{11f3d}\u{11f5b}-\u{11faf}\u{11fb1}-\u{11fbf}\u{11ff2}-\u{11ffe}\u{1239a}-\u{123ff}\u{1246f}\u{12475}-\u{1247f}\u{12544}-\u{12f8f}\u{12ff3}-\u{12fff}\u{13430}-\u{1343f}\u{13441}-\u{13442}\u{13456}-\u{1345f}\u{143fb}-\u{143ff}\u{14647}-\u{160ff}\u{1613a}-\u{167ff}\u{16a39}-\u{16a3f}\u{16a5f}\u{16a6a}-\u{16a6d}\u{16abf}\u{16aca}-\u{16acf}\u{16aee}-\u{16aef}\u{16af6}-\u{16aff}\u{16b46}-\u{16b4f}\u{16b5a}\u{16b62}\u{16b78}-\u{16b7c}\u{16b90}-\u{16d3f}\u{16d7a}-\u{16e3f}\u{16e9b}-\u{16e9f}\u{16eb9}-\u{16eba}\u{16ed4}-\u{16eff}\u{16f4b}-\u{16f4e}\u{16f88}-\u{16f8e}\u{16fa0}-\u{16fdf}\u{16fe4}-\u{16fef}\u{16ff7}-\u{16fff}\u{18cd6}-\u{18cfe}\u{18d1f}-\u{18d7f}\u{18df3}-\u{1afef}\u{1aff4}\u{1affc}\u{1afff}\u{1b123}-\u{1b131}\u{1b133}-\u{1b14f}\u{1b153}-\u{1b154}\u{1b156}-\u{1b163}\u{1b168}-\u{1b16f}\u{1b2fc}-\u{1bbff}\u{1bc6b}-\u{1bc6f}\u{1bc7d}-\u{1bc7f}\u{1bc89}-\u{1bc8f}\u{1bc9a}-\u{1bc9b}\u{1bca0}-\u{1cbff}\u{1ccfd}-\u{1ccff}\u{1ceb4}-\u{1ceb9}\u{1ced1}-\u{1cedf}\u{1cef1}-\u{1ceff}\u{1cf2e}-\u{1cf2f}\u{1cf47}-\u{1cf4f}\u{1cfc4}-\u{1cfff}\u{1d0f6}-\u{1d0ff}\u{1d127}-\u{1d128}\u{1d159}\u{1d173}-\u{1d17a}\u{1d1eb}-\u{1d1ff}\u{1d246}-\u{1d2bf}\u{1d2d4}-\u{1d2df}\u{1d2f4}-\u{1d2ff}\u{1d357}-\u{1d35f}\u{1d379}-\u{1d3ff}\u{1d455}\u{1d49d}\u{1d4a0}-\u{1d4a1}\u{1d4a3}-\u{1d4a4}\u{1d4a7}-\u{1d4a8}\u{1d4ad}\u{1d4ba}\u{1d4bc}\u{1d4c4}\u{1d506}\u{1d50b}-\u{1d50c}\u{1d515}\u{1d51d}\u{1d53a}\u{1d53f}\u{1d545}\u{1d547}-\u{1d549}\u{1d551}\u{1d6a6}-\u{1d6a7}\u{1d7cc}-\u{1d7cd}\u{1da8c}-\u{1da9a}\u{1daa0}\u{1dab0}-\u{1deff}\u{1df1f}-\u{1df24}\u{1df2b}-\u{1dfff}\u{1e007}\u{1e019}-\u{1e01a}\u{1e022}\u{1e025}\u{1e02b}-\u{1e02f}\u{1e06e}-\u{1e08e}\u{1e090}-\u{1e0ff}\u{1e12d}-\u{1e12f}\u{1e13e}-\u{1e13f}\u{1e14a}-\u{1e14d}\u{1e150}-\u{1e28f}\u{1e2af}-\u{1e2bf}\u{1e2fa}-\u{1e2fe}\u{1e300}-\u{1e4cf}\u{1e4fa}-\u{1e5cf}\u{1e5fb}-\u{1e5fe}\u{1e600}-\u{1e6bf}\u{1e6df}\u{1e6f6}-\u{1e6fd}\u{1e700}-\u{1e7df}\u{1e7e7}\u{1e7ec}\u{1e7ef}\u{1e7ff}\u{1e8c5}-\u{1e8c6}\u{1e8d7}-\u{1e8ff}\u{1e94c}-\u{1e94f}\u{1e95a}-\u{1e95d}\u{1e960}-\u{1ec70}\u{1ecb5}-\u{1ed00}\u{1ed3e}-\u{1edff}\u{1ee04}\u{1ee20}\u{1ee23}\u{1ee25}-\u{1ee26}\u{1ee28}\u{1ee33}\u{1ee38}\u{1ee3a}\u{1ee3c}-\u{1ee41}\u{1ee43}-\u{1ee46}\u{1ee48}\u{1ee4a}\u{1ee4c}\u{1ee50}\u{1ee53}\u{1ee55}-\u{1ee56}\u{1ee58}\u{1ee5a}\u{1ee5c}\u{1ee5e}\u{1ee60}\u{1ee63}\u{1ee65}-\u{1ee66}\u{1ee6b}\u{1ee73}\u{1ee78}\u{1ee7d}\u{1ee7f}\u{1ee8a}\u{1ee9c}-\u{1eea0}\u{1eea4}\u{1eeaa}\u{1eebc}-\u{1eeef}\u{1eef2}-\u{1efff}\u{1f02c}-\u{1f02f}\u{1f094}-\u{1f09f}\u{1f0af}-\u{1f0b0}\u{1f0c0}\u{1f0d0}\u{1f0f6}-\u{1f0ff}\u{1f1ae}-\u{1f1e5}\u{1f203}-\u{1f20f}\u{1f23c}-\u{1f23f}\u{1f249}-\u{1f24f}\u{1f252}-\u{1f25f}\u{1f266}-\u{1f2ff}\u{1f6d9}-\u{1f6db}\u{1f6ed}-\u{1f6ef}\u{1f6fd}-\u{1f6ff}\u{1f7da}-\u{1f7df}\u{1f7ec}-\u{1f7ef}\u{1f7f1}-\u{1f7ff}\u{1f80c}-\u{1f80f}\u{1f848}-\u{1f84f}\u{1f85a}-\u{1f85f}\u{1f888}-\u{1f88f}\u{1f8ae}-\u{1f8af}\u{1f8bc}-\u{1f8bf}\u{1f8c2}-\u{1f8cf}\u{1f8d9}-\u{1f8ff}\u{1fa58}-\u{1fa5f}\u{1fa6e}-\u{1fa6f}\u{1fa7d}-\u{1fa7f}\u{1fa8b}-\u{1fa8d}\u{1fac7}\u{1fac9}-\u{1facc}\u{1fadd}-\u{1fade}\u{1faeb}-\u{1faee}\u{1faf9}-\u{1faff}\u{1fb93}\u{1fbfb}-\u{1ffff}\u{2a6e0}-\u{2a6ff}\u{2b81e}-\u{2b81f}\u{2ceae}-\u{2ceaf}\u{2ebe1}-\u{2ebef}\u{2ee5e}-\u{2f7ff}\u{2fa1e}-\u{2ffff}\u{3134b}-\u{3134f}\u{3347a}-\u{10ffff}]+$/u;
+
+function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.hwid === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "hwid"},message:"must have required property '"+"hwid"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.alg === undefined){
+const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "alg"},message:"must have required property '"+"alg"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.jwk === undefined){
+const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "jwk"},message:"must have required property '"+"jwk"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.hwid !== undefined){
+let data2 = data0.hwid;
+if(typeof data2 === "string"){
+if(func2(data2) > 256){
+const err9 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.length <= 512){
+if(!(formats0.test(data2))){
+const err11 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/format",keyword:"format",params:{format: "visible-identifier"},message:"must match format \""+"visible-identifier"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data0.alg !== undefined){
+let data3 = data0.alg;
+if(typeof data3 !== "string"){
+const err13 = {instancePath:instancePath+"/requestBody/alg",schemaPath:"#/properties/requestBody/properties/alg/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!((data3 === "EdDSA") || (data3 === "ES256"))){
+const err14 = {instancePath:instancePath+"/requestBody/alg",schemaPath:"#/properties/requestBody/properties/alg/enum",keyword:"enum",params:{allowedValues: schema18.properties.requestBody.properties.alg.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data0.jwk !== undefined){
+let data4 = data0.jwk;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.kty === undefined){
+const err15 = {instancePath:instancePath+"/requestBody/jwk",schemaPath:"#/properties/requestBody/properties/jwk/required",keyword:"required",params:{missingProperty: "kty"},message:"must have required property '"+"kty"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data4.crv === undefined){
+const err16 = {instancePath:instancePath+"/requestBody/jwk",schemaPath:"#/properties/requestBody/properties/jwk/required",keyword:"required",params:{missingProperty: "crv"},message:"must have required property '"+"crv"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data4.x === undefined){
+const err17 = {instancePath:instancePath+"/requestBody/jwk",schemaPath:"#/properties/requestBody/properties/jwk/required",keyword:"required",params:{missingProperty: "x"},message:"must have required property '"+"x"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data4.kty !== undefined){
+let data5 = data4.kty;
+if(typeof data5 !== "string"){
+const err18 = {instancePath:instancePath+"/requestBody/jwk/kty",schemaPath:"#/properties/requestBody/properties/jwk/properties/kty/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!((data5 === "OKP") || (data5 === "EC"))){
+const err19 = {instancePath:instancePath+"/requestBody/jwk/kty",schemaPath:"#/properties/requestBody/properties/jwk/properties/kty/enum",keyword:"enum",params:{allowedValues: schema18.properties.requestBody.properties.jwk.properties.kty.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data4.crv !== undefined){
+let data6 = data4.crv;
+if(typeof data6 !== "string"){
+const err20 = {instancePath:instancePath+"/requestBody/jwk/crv",schemaPath:"#/properties/requestBody/properties/jwk/properties/crv/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(!((data6 === "Ed25519") || (data6 === "P-256"))){
+const err21 = {instancePath:instancePath+"/requestBody/jwk/crv",schemaPath:"#/properties/requestBody/properties/jwk/properties/crv/enum",keyword:"enum",params:{allowedValues: schema18.properties.requestBody.properties.jwk.properties.crv.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data4.x !== undefined){
+let data7 = data4.x;
+if(typeof data7 === "string"){
+if(func2(data7) > 43){
+const err22 = {instancePath:instancePath+"/requestBody/jwk/x",schemaPath:"#/properties/requestBody/properties/jwk/properties/x/maxLength",keyword:"maxLength",params:{limit: 43},message:"must NOT have more than 43 characters"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(data7.length <= 86){
+if(!pattern19.test(data7)){
+const err23 = {instancePath:instancePath+"/requestBody/jwk/x",schemaPath:"#/properties/requestBody/properties/jwk/properties/x/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/requestBody/jwk/x",schemaPath:"#/properties/requestBody/properties/jwk/properties/x/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data4.y !== undefined){
+let data8 = data4.y;
+if(typeof data8 === "string"){
+if(func2(data8) > 43){
+const err25 = {instancePath:instancePath+"/requestBody/jwk/y",schemaPath:"#/properties/requestBody/properties/jwk/properties/y/maxLength",keyword:"maxLength",params:{limit: 43},message:"must NOT have more than 43 characters"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data8.length <= 86){
+if(!pattern19.test(data8)){
+const err26 = {instancePath:instancePath+"/requestBody/jwk/y",schemaPath:"#/properties/requestBody/properties/jwk/properties/y/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{43}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{43}$"+"\""};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/requestBody/jwk/y",schemaPath:"#/properties/requestBody/properties/jwk/properties/y/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/requestBody/jwk",schemaPath:"#/properties/requestBody/properties/jwk/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+validate16.errors = vErrors;
+return errors === 0;
+}
+
+exports.v7 = validate17;
+const schema19 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"format":"visible-identifier"},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+const pattern22 = new RegExp("^[^\\u0000-\\u0020\\u007f-\\u009f]+$", "u");
+const formats6 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+
+function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.username === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "username"},message:"must have required property '"+"username"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.password === undefined){
+const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.hwid === undefined){
+const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "hwid"},message:"must have required property '"+"hwid"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.username !== undefined){
+let data2 = data0.username;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err9 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!(formats0.test(data2))){
+const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/format",keyword:"format",params:{format: "visible-identifier"},message:"must match format \""+"visible-identifier"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data0.password !== undefined){
+let data3 = data0.password;
+if(typeof data3 === "string"){
+if(func2(data3) > 128){
+const err13 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(func2(data3) < 8){
+const err14 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data0.hwid !== undefined){
+let data4 = data0.hwid;
+if(typeof data4 === "string"){
+if(func2(data4) > 256){
+const err16 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err17 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data4.length <= 512){
+if(!(formats0.test(data4))){
+const err18 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/format",keyword:"format",params:{format: "visible-identifier"},message:"must match format \""+"visible-identifier"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data0.email !== undefined){
+let data5 = data0.email;
+if(typeof data5 === "string"){
+if(func2(data5) > 254){
+const err20 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data5.length <= 508){
+if(!pattern22.test(data5)){
+const err21 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data5.length <= 508){
+if(!(formats6.test(data5))){
+const err22 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data0.license_key !== undefined){
+let data6 = data0.license_key;
+if(typeof data6 === "string"){
+if(func2(data6) > 128){
+const err24 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(func2(data6) < 1){
+const err25 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+validate17.errors = vErrors;
+return errors === 0;
+}
+
+exports.v8 = validate18;
+const schema20 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"version":{"type":"string","maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}}}},"required":["requestBody"]};
+
+function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.username === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "username"},message:"must have required property '"+"username"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.password === undefined){
+const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.hwid === undefined){
+const err4 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "hwid"},message:"must have required property '"+"hwid"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.username !== undefined){
+let data2 = data0.username;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err9 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!pattern1.test(data2)){
+const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data0.password !== undefined){
+let data3 = data0.password;
+if(typeof data3 === "string"){
+if(func2(data3) > 128){
+const err13 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err14 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody/password",schemaPath:"#/properties/requestBody/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data0.hwid !== undefined){
+let data4 = data0.hwid;
+if(typeof data4 === "string"){
+if(func2(data4) > 256){
+const err16 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err17 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data4.length <= 512){
+if(!pattern1.test(data4)){
+const err18 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/requestBody/hwid",schemaPath:"#/properties/requestBody/properties/hwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data0.version !== undefined){
+let data5 = data0.version;
+if(typeof data5 === "string"){
+if(func2(data5) > 64){
+const err20 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data5.length <= 128){
+if(!pattern3.test(data5)){
+const err21 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+validate18.errors = vErrors;
+return errors === 0;
+}
+
+exports.v9 = validate19;
+const schema21 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","license_key"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+
+function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.username === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "username"},message:"must have required property '"+"username"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.license_key === undefined){
+const err3 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "license_key"},message:"must have required property '"+"license_key"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data0.username !== undefined){
+let data2 = data0.username;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err8 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err9 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.length <= 128){
+if(!pattern1.test(data2)){
+const err10 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/requestBody/username",schemaPath:"#/properties/requestBody/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data0.license_key !== undefined){
+let data3 = data0.license_key;
+if(typeof data3 === "string"){
+if(func2(data3) > 128){
+const err12 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err13 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/requestBody/license_key",schemaPath:"#/properties/requestBody/properties/license_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+validate19.errors = vErrors;
+return errors === 0;
+}
+
+exports.v10 = validate20;
+const schema22 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096},"version":{"type":"string","maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}}}},"required":["requestBody"]};
+
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.token === undefined){
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/required",keyword:"required",params:{missingProperty: "token"},message:"must have required property '"+"token"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data1.length <= 128){
+if(!pattern0.test(data1)){
+const err5 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/requestBody/app_id",schemaPath:"#/properties/requestBody/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.token !== undefined){
+let data2 = data0.token;
+if(typeof data2 === "string"){
+if(func2(data2) > 4096){
+const err7 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/requestBody/token",schemaPath:"#/properties/requestBody/properties/token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data0.version !== undefined){
+let data3 = data0.version;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err10 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data3.length <= 128){
+if(!pattern3.test(data3)){
+const err11 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate20.errors = vErrors;
+return errors === 0;
+}
+
+exports.v11 = validate21;
+const schema23 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"version":{"type":"string"},"executable_hash":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1570,17 +3133,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate15.errors = vErrors;
+validate21.errors = vErrors;
 return errors === 0;
 }
 
-exports.v6 = validate16;
-const schema18 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"format":"visible-identifier"},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
-const pattern19 = new RegExp("^[^\\u0000-\\u0020\\u007f-\\u009f]+$", "u");
-const formats0 = /^(?![\u{20}\u{a0}\u{300}-\u{34e}\u{350}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{903}\u{93a}-\u{93c}\u{93e}-\u{94f}\u{951}-\u{957}\u{962}-\u{963}\u{981}-\u{983}\u{9bc}\u{9be}-\u{9c4}\u{9c7}-\u{9c8}\u{9cb}-\u{9cd}\u{9d7}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a03}\u{a3c}\u{a3e}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a83}\u{abc}\u{abe}-\u{ac5}\u{ac7}-\u{ac9}\u{acb}-\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}-\u{b03}\u{b3c}\u{b3e}-\u{b44}\u{b47}-\u{b48}\u{b4b}-\u{b4d}\u{b55}-\u{b57}\u{b62}-\u{b63}\u{b82}\u{bbe}-\u{bc2}\u{bc6}-\u{bc8}\u{bca}-\u{bcd}\u{bd7}\u{c00}-\u{c04}\u{c3c}\u{c3e}-\u{c44}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}-\u{c83}\u{cbc}\u{cbe}-\u{cc4}\u{cc6}-\u{cc8}\u{cca}-\u{ccd}\u{cd5}-\u{cd6}\u{ce2}-\u{ce3}\u{cf3}\u{d00}-\u{d03}\u{d3b}-\u{d3c}\u{d3e}-\u{d44}\u{d46}-\u{d48}\u{d4a}-\u{d4d}\u{d57}\u{d62}-\u{d63}\u{d81}-\u{d83}\u{dca}\u{dcf}-\u{dd4}\u{dd6}\u{dd8}-\u{ddf}\u{df2}-\u{df3}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f3e}-\u{f3f}\u{f71}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102b}-\u{103e}\u{1056}-\u{1059}\u{105e}-\u{1060}\u{1062}-\u{1064}\u{1067}-\u{106d}\u{1071}-\u{1074}\u{1082}-\u{108d}\u{108f}\u{109a}-\u{109d}\u{135d}-\u{135f}\u{1680}\u{1712}-\u{1715}\u{1732}-\u{1734}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b6}-\u{17d3}\u{17dd}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{192b}\u{1930}-\u{193b}\u{1a17}-\u{1a1b}\u{1a55}-\u{1a5e}\u{1a60}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b04}\u{1b34}-\u{1b44}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b82}\u{1ba1}-\u{1bad}\u{1be6}-\u{1bf3}\u{1c24}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf7}-\u{1cf9}\u{1dc0}-\u{1dff}\u{2000}-\u{200a}\u{202f}\u{205f}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{3000}\u{302a}-\u{302f}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a823}-\u{a827}\u{a82c}\u{a880}-\u{a881}\u{a8b4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a953}\u{a980}-\u{a983}\u{a9b3}-\u{a9c0}\u{a9e5}\u{aa29}-\u{aa36}\u{aa43}\u{aa4c}-\u{aa4d}\u{aa7b}-\u{aa7d}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaeb}-\u{aaef}\u{aaf5}-\u{aaf6}\u{abe3}-\u{abea}\u{abec}-\u{abed}\u{fb1e}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11000}-\u{11002}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11082}\u{110b0}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{11134}\u{11145}-\u{11146}\u{11173}\u{11180}-\u{11182}\u{111b3}-\u{111c0}\u{111c9}-\u{111cc}\u{111ce}-\u{111cf}\u{1122c}-\u{11237}\u{1123e}\u{11241}\u{112df}-\u{112ea}\u{11300}-\u{11303}\u{1133b}-\u{1133c}\u{1133e}-\u{11344}\u{11347}-\u{11348}\u{1134b}-\u{1134d}\u{11357}\u{11362}-\u{11363}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113b8}-\u{113c0}\u{113c2}\u{113c5}\u{113c7}-\u{113ca}\u{113cc}-\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11435}-\u{11446}\u{1145e}\u{114b0}-\u{114c3}\u{115af}-\u{115b5}\u{115b8}-\u{115c0}\u{115dc}-\u{115dd}\u{11630}-\u{11640}\u{116ab}-\u{116b7}\u{1171d}-\u{1172b}\u{1182c}-\u{1183a}\u{11930}-\u{11935}\u{11937}-\u{11938}\u{1193b}-\u{1193e}\u{11940}\u{11942}-\u{11943}\u{119d1}-\u{119d7}\u{119da}-\u{119e0}\u{119e4}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a39}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a5b}\u{11a8a}-\u{11a99}\u{11b60}-\u{11b67}\u{11c2f}-\u{11c36}\u{11c38}-\u{11c3f}\u{11c92}-\u{11ca7}\u{11ca9}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d8a}-\u{11d8e}\u{11d90}-\u{11d91}\u{11d93}-\u{11d97}\u{11ef3}-\u{11ef6}\u{11f00}-\u{11f01}\u{11f03}\u{11f34}-\u{11f3a}\u{11f3e}-\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f51}-\u{16f87}\u{16f8f}-\u{16f92}\u{16ff0}-\u{16ff1}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d165}-\u{1d169}\u{1d16d}-\u{1d172}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}]*$)(?![^]*[\u{300}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{902}\u{93a}\u{93c}\u{941}-\u{948}\u{94d}\u{951}-\u{957}\u{962}-\u{963}\u{981}\u{9bc}\u{9c1}-\u{9c4}\u{9cd}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a02}\u{a3c}\u{a41}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a82}\u{abc}\u{ac1}-\u{ac5}\u{ac7}-\u{ac8}\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}\u{b3c}\u{b3f}\u{b41}-\u{b44}\u{b4d}\u{b55}-\u{b56}\u{b62}-\u{b63}\u{b82}\u{bc0}\u{bcd}\u{c00}\u{c04}\u{c3c}\u{c3e}-\u{c40}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}\u{cbc}\u{cbf}\u{cc6}\u{ccc}-\u{ccd}\u{ce2}-\u{ce3}\u{d00}-\u{d01}\u{d3b}-\u{d3c}\u{d41}-\u{d44}\u{d4d}\u{d62}-\u{d63}\u{d81}\u{dca}\u{dd2}-\u{dd4}\u{dd6}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f71}-\u{f7e}\u{f80}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102d}-\u{1030}\u{1032}-\u{1037}\u{1039}-\u{103a}\u{103d}-\u{103e}\u{1058}-\u{1059}\u{105e}-\u{1060}\u{1071}-\u{1074}\u{1082}\u{1085}-\u{1086}\u{108d}\u{109d}\u{135d}-\u{135f}\u{1712}-\u{1714}\u{1732}-\u{1733}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b4}-\u{17b5}\u{17b7}-\u{17bd}\u{17c6}\u{17c9}-\u{17d3}\u{17dd}\u{180b}-\u{180d}\u{180f}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{1922}\u{1927}-\u{1928}\u{1932}\u{1939}-\u{193b}\u{1a17}-\u{1a18}\u{1a1b}\u{1a56}\u{1a58}-\u{1a5e}\u{1a60}\u{1a62}\u{1a65}-\u{1a6c}\u{1a73}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b03}\u{1b34}\u{1b36}-\u{1b3a}\u{1b3c}\u{1b42}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b81}\u{1ba2}-\u{1ba5}\u{1ba8}-\u{1ba9}\u{1bab}-\u{1bad}\u{1be6}\u{1be8}-\u{1be9}\u{1bed}\u{1bef}-\u{1bf1}\u{1c2c}-\u{1c33}\u{1c36}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce0}\u{1ce2}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf8}-\u{1cf9}\u{1dc0}-\u{1dff}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{302a}-\u{302d}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a825}-\u{a826}\u{a82c}\u{a8c4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a951}\u{a980}-\u{a982}\u{a9b3}\u{a9b6}-\u{a9b9}\u{a9bc}-\u{a9bd}\u{a9e5}\u{aa29}-\u{aa2e}\u{aa31}-\u{aa32}\u{aa35}-\u{aa36}\u{aa43}\u{aa4c}\u{aa7c}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaec}-\u{aaed}\u{aaf6}\u{abe5}\u{abe8}\u{abed}\u{fb1e}\u{fe00}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11001}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11081}\u{110b3}-\u{110b6}\u{110b9}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{1112b}\u{1112d}-\u{11134}\u{11173}\u{11180}-\u{11181}\u{111b6}-\u{111be}\u{111c9}-\u{111cc}\u{111cf}\u{1122f}-\u{11231}\u{11234}\u{11236}-\u{11237}\u{1123e}\u{11241}\u{112df}\u{112e3}-\u{112ea}\u{11300}-\u{11301}\u{1133b}-\u{1133c}\u{11340}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113bb}-\u{113c0}\u{113ce}\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11438}-\u{1143f}\u{11442}-\u{11444}\u{11446}\u{1145e}\u{114b3}-\u{114b8}\u{114ba}\u{114bf}-\u{114c0}\u{114c2}-\u{114c3}\u{115b2}-\u{115b5}\u{115bc}-\u{115bd}\u{115bf}-\u{115c0}\u{115dc}-\u{115dd}\u{11633}-\u{1163a}\u{1163d}\u{1163f}-\u{11640}\u{116ab}\u{116ad}\u{116b0}-\u{116b5}\u{116b7}\u{1171d}\u{1171f}\u{11722}-\u{11725}\u{11727}-\u{1172b}\u{1182f}-\u{11837}\u{11839}-\u{1183a}\u{1193b}-\u{1193c}\u{1193e}\u{11943}\u{119d4}-\u{119d7}\u{119da}-\u{119db}\u{119e0}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a38}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a56}\u{11a59}-\u{11a5b}\u{11a8a}-\u{11a96}\u{11a98}-\u{11a99}\u{11b60}\u{11b62}-\u{11b64}\u{11b66}\u{11c30}-\u{11c36}\u{11c38}-\u{11c3d}\u{11c3f}\u{11c92}-\u{11ca7}\u{11caa}-\u{11cb0}\u{11cb2}-\u{11cb3}\u{11cb5}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d90}-\u{11d91}\u{11d95}\u{11d97}\u{11ef3}-\u{11ef4}\u{11f00}-\u{11f01}\u{11f36}-\u{11f3a}\u{11f40}\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{16129}\u{1612d}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f8f}-\u{16f92}\u{16fe4}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d167}-\u{1d169}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}\u{e0100}-\u{e01ef}]{5})[^\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{378}-\u{379}\u{380}-\u{383}\u{38b}\u{38d}\u{3a2}\u{530}\u{557}-\u{558}\u{58b}-\u{58c}\u{590}\u{5c8}-\u{5cf}\u{5eb}-\u{5ee}\u{5f5}-\u{605}\u{61c}\u{6dd}\u{70e}-\u{70f}\u{74b}-\u{74c}\u{7b2}-\u{7bf}\u{7fb}-\u{7fc}\u{82e}-\u{82f}\u{83f}\u{85c}-\u{85d}\u{85f}\u{86b}-\u{86f}\u{890}-\u{896}\u{8e2}\u{984}\u{98d}-\u{98e}\u{991}-\u{992}\u{9a9}\u{9b1}\u{9b3}-\u{9b5}\u{9ba}-\u{9bb}\u{9c5}-\u{9c6}\u{9c9}-\u{9ca}\u{9cf}-\u{9d6}\u{9d8}-\u{9db}\u{9de}\u{9e4}-\u{9e5}\u{9ff}-\u{a00}\u{a04}\u{a0b}-\u{a0e}\u{a11}-\u{a12}\u{a29}\u{a31}\u{a34}\u{a37}\u{a3a}-\u{a3b}\u{a3d}\u{a43}-\u{a46}\u{a49}-\u{a4a}\u{a4e}-\u{a50}\u{a52}-\u{a58}\u{a5d}\u{a5f}-\u{a65}\u{a77}-\u{a80}\u{a84}\u{a8e}\u{a92}\u{aa9}\u{ab1}\u{ab4}\u{aba}-\u{abb}\u{ac6}\u{aca}\u{ace}-\u{acf}\u{ad1}-\u{adf}\u{ae4}-\u{ae5}\u{af2}-\u{af8}\u{b00}\u{b04}\u{b0d}-\u{b0e}\u{b11}-\u{b12}\u{b29}\u{b31}\u{b34}\u{b3a}-\u{b3b}\u{b45}-\u{b46}\u{b49}-\u{b4a}\u{b4e}-\u{b54}\u{b58}-\u{b5b}\u{b5e}\u{b64}-\u{b65}\u{b78}-\u{b81}\u{b84}\u{b8b}-\u{b8d}\u{b91}\u{b96}-\u{b98}\u{b9b}\u{b9d}\u{ba0}-\u{ba2}\u{ba5}-\u{ba7}\u{bab}-\u{bad}\u{bba}-\u{bbd}\u{bc3}-\u{bc5}\u{bc9}\u{bce}-\u{bcf}\u{bd1}-\u{bd6}\u{bd8}-\u{be5}\u{bfb}-\u{bff}\u{c0d}\u{c11}\u{c29}\u{c3a}-\u{c3b}\u{c45}\u{c49}\u{c4e}-\u{c54}\u{c57}\u{c5b}\u{c5e}-\u{c5f}\u{c64}-\u{c65}\u{c70}-\u{c76}\u{c8d}\u{c91}\u{ca9}\u{cb4}\u{cba}-\u{cbb}\u{cc5}\u{cc9}\u{cce}-\u{cd4}\u{cd7}-\u{cdb}\u{cdf}\u{ce4}-\u{ce5}\u{cf0}\u{cf4}-\u{cff}\u{d0d}\u{d11}\u{d45}\u{d49}\u{d50}-\u{d53}\u{d64}-\u{d65}\u{d80}\u{d84}\u{d97}-\u{d99}\u{db2}\u{dbc}\u{dbe}-\u{dbf}\u{dc7}-\u{dc9}\u{dcb}-\u{dce}\u{dd5}\u{dd7}\u{de0}-\u{de5}\u{df0}-\u{df1}\u{df5}-\u{e00}\u{e3b}-\u{e3e}\u{e5c}-\u{e80}\u{e83}\u{e85}\u{e8b}\u{ea4}\u{ea6}\u{ebe}-\u{ebf}\u{ec5}\u{ec7}\u{ecf}\u{eda}-\u{edb}\u{ee0}-\u{eff}\u{f48}\u{f6d}-\u{f70}\u{f98}\u{fbd}\u{fcd}\u{fdb}-\u{fff}\u{10c6}\u{10c8}-\u{10cc}\u{10ce}-\u{10cf}\u{115f}-\u{1160}\u{1249}\u{124e}-\u{124f}\u{1257}\u{1259}\u{125e}-\u{125f}\u{1289}\u{128e}-\u{128f}\u{12b1}\u{12b6}-\u{12b7}\u{12bf}\u{12c1}\u{12c6}-\u{12c7}\u{12d7}\u{1311}\u{1316}-\u{1317}\u{135b}-\u{135c}\u{137d}-\u{137f}\u{139a}-\u{139f}\u{13f6}-\u{13f7}\u{13fe}-\u{13ff}\u{169d}-\u{169f}\u{16f9}-\u{16ff}\u{1716}-\u{171e}\u{1737}-\u{173f}\u{1754}-\u{175f}\u{176d}\u{1771}\u{1774}-\u{177f}\u{17b4}-\u{17b5}\u{17de}-\u{17df}\u{17ea}-\u{17ef}\u{17fa}-\u{17ff}\u{180b}-\u{180f}\u{181a}-\u{181f}\u{1879}-\u{187f}\u{18ab}-\u{18af}\u{18f6}-\u{18ff}\u{191f}\u{192c}-\u{192f}\u{193c}-\u{193f}\u{1941}-\u{1943}\u{196e}-\u{196f}\u{1975}-\u{197f}\u{19ac}-\u{19af}\u{19ca}-\u{19cf}\u{19db}-\u{19dd}\u{1a1c}-\u{1a1d}\u{1a5f}\u{1a7d}-\u{1a7e}\u{1a8a}-\u{1a8f}\u{1a9a}-\u{1a9f}\u{1aae}-\u{1aaf}\u{1ade}-\u{1adf}\u{1aec}-\u{1aff}\u{1b4d}\u{1bf4}-\u{1bfb}\u{1c38}-\u{1c3a}\u{1c4a}-\u{1c4c}\u{1c8b}-\u{1c8f}\u{1cbb}-\u{1cbc}\u{1cc8}-\u{1ccf}\u{1cfb}-\u{1cff}\u{1f16}-\u{1f17}\u{1f1e}-\u{1f1f}\u{1f46}-\u{1f47}\u{1f4e}-\u{1f4f}\u{1f58}\u{1f5a}\u{1f5c}\u{1f5e}\u{1f7e}-\u{1f7f}\u{1fb5}\u{1fc5}\u{1fd4}-\u{1fd5}\u{1fdc}\u{1ff0}-\u{1ff1}\u{1ff5}\u{1fff}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2072}-\u{2073}\u{208f}\u{209d}-\u{209f}\u{20c2}-\u{20cf}\u{20f1}-\u{20ff}\u{218c}-\u{218f}\u{242a}-\u{243f}\u{244b}-\u{245f}\u{2800}\u{2b74}-\u{2b75}\u{2cf4}-\u{2cf8}\u{2d26}\u{2d28}-\u{2d2c}\u{2d2e}-\u{2d2f}\u{2d68}-\u{2d6e}\u{2d71}-\u{2d7e}\u{2d97}-\u{2d9f}\u{2da7}\u{2daf}\u{2db7}\u{2dbf}\u{2dc7}\u{2dcf}\u{2dd7}\u{2ddf}\u{2e5e}-\u{2e7f}\u{2e9a}\u{2ef4}-\u{2eff}\u{2fd6}-\u{2fef}\u{3040}\u{3097}-\u{3098}\u{3100}-\u{3104}\u{3130}\u{3164}\u{318f}\u{31e6}-\u{31ee}\u{321f}\u{a48d}-\u{a48f}\u{a4c7}-\u{a4cf}\u{a62c}-\u{a63f}\u{a6f8}-\u{a6ff}\u{a7dd}-\u{a7f0}\u{a82d}-\u{a82f}\u{a83a}-\u{a83f}\u{a878}-\u{a87f}\u{a8c6}-\u{a8cd}\u{a8da}-\u{a8df}\u{a954}-\u{a95e}\u{a97d}-\u{a97f}\u{a9ce}\u{a9da}-\u{a9dd}\u{a9ff}\u{aa37}-\u{aa3f}\u{aa4e}-\u{aa4f}\u{aa5a}-\u{aa5b}\u{aac3}-\u{aada}\u{aaf7}-\u{ab00}\u{ab07}-\u{ab08}\u{ab0f}-\u{ab10}\u{ab17}-\u{ab1f}\u{ab27}\u{ab2f}\u{ab6c}-\u{ab6f}\u{abee}-\u{abef}\u{abfa}-\u{abff}\u{d7a4}-\u{d7af}\u{d7c7}-\u{d7ca}\u{d7fc}-\u{f8ff}\u{fa6e}-\u{fa6f}\u{fada}-\u{faff}\u{fb07}-\u{fb12}\u{fb18}-\u{fb1c}\u{fb37}\u{fb3d}\u{fb3f}\u{fb42}\u{fb45}\u{fdd0}-\u{fdef}\u{fe00}-\u{fe0f}\u{fe1a}-\u{fe1f}\u{fe53}\u{fe67}\u{fe6c}-\u{fe6f}\u{fe75}\u{fefd}-\u{ff00}\u{ffa0}\u{ffbf}-\u{ffc1}\u{ffc8}-\u{ffc9}\u{ffd0}-\u{ffd1}\u{ffd8}-\u{ffd9}\u{ffdd}-\u{ffdf}\u{ffe7}\u{ffef}-\u{ffff}\u{1000c}\u{10027}\u{1003b}\u{1003e}\u{1004e}-\u{1004f}\u{1005e}-\u{1007f}\u{100fb}-\u{100ff}\u{10103}-\u{10106}\u{10134}-\u{10136}\u{1018f}\u{1019d}-\u{1019f}\u{101a1}-\u{101cf}\u{101fe}-\u{1027f}\u{1029d}-\u{1029f}\u{102d1}-\u{102df}\u{102fc}-\u{102ff}\u{10324}-\u{1032c}\u{1034b}-\u{1034f}\u{1037b}-\u{1037f}\u{1039e}\u{103c4}-\u{103c7}\u{103d6}-\u{103ff}\u{1049e}-\u{1049f}\u{104aa}-\u{104af}\u{104d4}-\u{104d7}\u{104fc}-\u{104ff}\u{10528}-\u{1052f}\u{10564}-\u{1056e}\u{1057b}\u{1058b}\u{10593}\u{10596}\u{105a2}\u{105b2}\u{105ba}\u{105bd}-\u{105bf}\u{105f4}-\u{105ff}\u{10737}-\u{1073f}\u{10756}-\u{1075f}\u{10768}-\u{1077f}\u{10786}\u{107b1}\u{107bb}-\u{107ff}\u{10806}-\u{10807}\u{10809}\u{10836}\u{10839}-\u{1083b}\u{1083d}-\u{1083e}\u{10856}\u{1089f}-\u{108a6}\u{108b0}-\u{108df}\u{108f3}\u{108f6}-\u{108fa}\u{1091c}-\u{1091e}\u{1093a}-\u{1093e}\u{1095a}-\u{1097f}\u{109b8}-\u{109bb}\u{109d0}-\u{109d1}\u{10a04}\u{10a07}-\u{10a0b}\u{10a14}\u{10a18}\u{10a36}-\u{10a37}\u{10a3b}-\u{10a3e}\u{10a49}-\u{10a4f}\u{10a59}-\u{10a5f}\u{10aa0}-\u{10abf}\u{10ae7}-\u{10aea}\u{10af7}-\u{10aff}\u{10b36}-\u{10b38}\u{10b56}-\u{10b57}\u{10b73}-\u{10b77}\u{10b92}-\u{10b98}\u{10b9d}-\u{10ba8}\u{10bb0}-\u{10bff}\u{10c49}-\u{10c7f}\u{10cb3}-\u{10cbf}\u{10cf3}-\u{10cf9}\u{10d28}-\u{10d2f}\u{10d3a}-\u{10d3f}\u{10d66}-\u{10d68}\u{10d86}-\u{10d8d}\u{10d90}-\u{10e5f}\u{10e7f}\u{10eaa}\u{10eae}-\u{10eaf}\u{10eb2}-\u{10ec1}\u{10ec8}-\u{10ecf}\u{10ed9}-\u{10ef9}\u{10f28}-\u{10f2f}\u{10f5a}-\u{10f6f}\u{10f8a}-\u{10faf}\u{10fcc}-\u{10fdf}\u{10ff7}-\u{10fff}\u{1104e}-\u{11051}\u{11076}-\u{1107e}\u{110bd}\u{110c3}-\u{110cf}\u{110e9}-\u{110ef}\u{110fa}-\u{110ff}\u{11135}\u{11148}-\u{1114f}\u{11177}-\u{1117f}\u{111e0}\u{111f5}-\u{111ff}\u{11212}\u{11242}-\u{1127f}\u{11287}\u{11289}\u{1128e}\u{1129e}\u{112aa}-\u{112af}\u{112eb}-\u{112ef}\u{112fa}-\u{112ff}\u{11304}\u{1130d}-\u{1130e}\u{11311}-\u{11312}\u{11329}\u{11331}\u{11334}\u{1133a}\u{11345}-\u{11346}\u{11349}-\u{1134a}\u{1134e}-\u{1134f}\u{11351}-\u{11356}\u{11358}-\u{1135c}\u{11364}-\u{11365}\u{1136d}-\u{1136f}\u{11375}-\u{1137f}\u{1138a}\u{1138c}-\u{1138d}\u{1138f}\u{113b6}\u{113c1}\u{113c3}-\u{113c4}\u{113c6}\u{113cb}\u{113d6}\u{113d9}-\u{113e0}\u{113e3}-\u{113ff}\u{1145c}\u{11462}-\u{1147f}\u{114c8}-\u{114cf}\u{114da}-\u{1157f}\u{115b6}-\u{115b7}\u{115de}-\u{115ff}\u{11645}-\u{1164f}\u{1165a}-\u{1165f}\u{1166d}-\u{1167f}\u{116ba}-\u{116bf}\u{116ca}-\u{116cf}\u{116e4}-\u{116ff}\u{1171b}-\u{1171c}\u{1172c}-\u{1172f}\u{11747}-\u{117ff}\u{1183c}-\u{1189f}\u{118f3}-\u{118fe}\u{11907}-\u{11908}\u{1190a}-\u{1190b}\u{11914}\u{11917}\u{11936}\u{11939}-\u{1193a}\u{11947}-\u{1194f}\u{1195a}-\u{1199f}\u{119a8}-\u{119a9}\u{119d8}-\u{119d9}\u{119e5}-\u{119ff}\u{11a48}-\u{11a4f}\u{11aa3}-\u{11aaf}\u{11af9}-\u{11aff}\u{11b0a}-\u{11b5f}\u{11b68}-\u{11bbf}\u{11be2}-\u{11bef}\u{11bfa}-\u{11bff}\u{11c09}\u{11c37}\u{11c46}-\u{11c4f}\u{11c6d}-\u{11c6f}\u{11c90}-\u{11c91}\u{11ca8}\u{11cb7}-\u{11cff}\u{11d07}\u{11d0a}\u{11d37}-\u{11d39}\u{11d3b}\u{11d3e}\u{11d48}-\u{11d4f}\u{11d5a}-\u{11d5f}\u{11d66}\u{11d69}\u{11d8f}\u{11d92}\u{11d99}-\u{11d9f}\u{11daa}-\u{11daf}\u{11ddc}-\u{11ddf}\u{11dea}-\u{11edf}\u{11ef9}-\u{11eff}\u{11f11}\u{11f3b}-\u{11f3d}\u{11f5b}-\u{11faf}\u{11fb1}-\u{11fbf}\u{11ff2}-\u{11ffe}\u{1239a}-\u{123ff}\u{1246f}\u{12475}-\u{1247f}\u{12544}-\u{12f8f}\u{12ff3}-\u{12fff}\u{13430}-\u{1343f}\u{13441}-\u{13442}\u{13456}-\u{1345f}\u{143fb}-\u{143ff}\u{14647}-\u{160ff}\u{1613a}-\u{167ff}\u{16a39}-\u{16a3f}\u{16a5f}\u{16a6a}-\u{16a6d}\u{16abf}\u{16aca}-\u{16acf}\u{16aee}-\u{16aef}\u{16af6}-\u{16aff}\u{16b46}-\u{16b4f}\u{16b5a}\u{16b62}\u{16b78}-\u{16b7c}\u{16b90}-\u{16d3f}\u{16d7a}-\u{16e3f}\u{16e9b}-\u{16e9f}\u{16eb9}-\u{16eba}\u{16ed4}-\u{16eff}\u{16f4b}-\u{16f4e}\u{16f88}-\u{16f8e}\u{16fa0}-\u{16fdf}\u{16fe4}-\u{16fef}\u{16ff7}-\u{16fff}\u{18cd6}-\u{18cfe}\u{18d1f}-\u{18d7f}\u{18df3}-\u{1afef}\u{1aff4}\u{1affc}\u{1afff}\u{1b123}-\u{1b131}\u{1b133}-\u{1b14f}\u{1b153}-\u{1b154}\u{1b156}-\u{1b163}\u{1b168}-\u{1b16f}\u{1b2fc}-\u{1bbff}\u{1bc6b}-\u{1bc6f}\u{1bc7d}-\u{1bc7f}\u{1bc89}-\u{1bc8f}\u{1bc9a}-\u{1bc9b}\u{1bca0}-\u{1cbff}\u{1ccfd}-\u{1ccff}\u{1ceb4}-\u{1ceb9}\u{1ced1}-\u{1cedf}\u{1cef1}-\u{1ceff}\u{1cf2e}-\u{1cf2f}\u{1cf47}-\u{1cf4f}\u{1cfc4}-\u{1cfff}\u{1d0f6}-\u{1d0ff}\u{1d127}-\u{1d128}\u{1d159}\u{1d173}-\u{1d17a}\u{1d1eb}-\u{1d1ff}\u{1d246}-\u{1d2bf}\u{1d2d4}-\u{1d2df}\u{1d2f4}-\u{1d2ff}\u{1d357}-\u{1d35f}\u{1d379}-\u{1d3ff}\u{1d455}\u{1d49d}\u{1d4a0}-\u{1d4a1}\u{1d4a3}-\u{1d4a4}\u{1d4a7}-\u{1d4a8}\u{1d4ad}\u{1d4ba}\u{1d4bc}\u{1d4c4}\u{1d506}\u{1d50b}-\u{1d50c}\u{1d515}\u{1d51d}\u{1d53a}\u{1d53f}\u{1d545}\u{1d547}-\u{1d549}\u{1d551}\u{1d6a6}-\u{1d6a7}\u{1d7cc}-\u{1d7cd}\u{1da8c}-\u{1da9a}\u{1daa0}\u{1dab0}-\u{1deff}\u{1df1f}-\u{1df24}\u{1df2b}-\u{1dfff}\u{1e007}\u{1e019}-\u{1e01a}\u{1e022}\u{1e025}\u{1e02b}-\u{1e02f}\u{1e06e}-\u{1e08e}\u{1e090}-\u{1e0ff}\u{1e12d}-\u{1e12f}\u{1e13e}-\u{1e13f}\u{1e14a}-\u{1e14d}\u{1e150}-\u{1e28f}\u{1e2af}-\u{1e2bf}\u{1e2fa}-\u{1e2fe}\u{1e300}-\u{1e4cf}\u{1e4fa}-\u{1e5cf}\u{1e5fb}-\u{1e5fe}\u{1e600}-\u{1e6bf}\u{1e6df}\u{1e6f6}-\u{1e6fd}\u{1e700}-\u{1e7df}\u{1e7e7}\u{1e7ec}\u{1e7ef}\u{1e7ff}\u{1e8c5}-\u{1e8c6}\u{1e8d7}-\u{1e8ff}\u{1e94c}-\u{1e94f}\u{1e95a}-\u{1e95d}\u{1e960}-\u{1ec70}\u{1ecb5}-\u{1ed00}\u{1ed3e}-\u{1edff}\u{1ee04}\u{1ee20}\u{1ee23}\u{1ee25}-\u{1ee26}\u{1ee28}\u{1ee33}\u{1ee38}\u{1ee3a}\u{1ee3c}-\u{1ee41}\u{1ee43}-\u{1ee46}\u{1ee48}\u{1ee4a}\u{1ee4c}\u{1ee50}\u{1ee53}\u{1ee55}-\u{1ee56}\u{1ee58}\u{1ee5a}\u{1ee5c}\u{1ee5e}\u{1ee60}\u{1ee63}\u{1ee65}-\u{1ee66}\u{1ee6b}\u{1ee73}\u{1ee78}\u{1ee7d}\u{1ee7f}\u{1ee8a}\u{1ee9c}-\u{1eea0}\u{1eea4}\u{1eeaa}\u{1eebc}-\u{1eeef}\u{1eef2}-\u{1efff}\u{1f02c}-\u{1f02f}\u{1f094}-\u{1f09f}\u{1f0af}-\u{1f0b0}\u{1f0c0}\u{1f0d0}\u{1f0f6}-\u{1f0ff}\u{1f1ae}-\u{1f1e5}\u{1f203}-\u{1f20f}\u{1f23c}-\u{1f23f}\u{1f249}-\u{1f24f}\u{1f252}-\u{1f25f}\u{1f266}-\u{1f2ff}\u{1f6d9}-\u{1f6db}\u{1f6ed}-\u{1f6ef}\u{1f6fd}-\u{1f6ff}\u{1f7da}-\u{1f7df}\u{1f7ec}-\u{1f7ef}\u{1f7f1}-\u{1f7ff}\u{1f80c}-\u{1f80f}\u{1f848}-\u{1f84f}\u{1f85a}-\u{1f85f}\u{1f888}-\u{1f88f}\u{1f8ae}-\u{1f8af}\u{1f8bc}-\u{1f8bf}\u{1f8c2}-\u{1f8cf}\u{1f8d9}-\u{1f8ff}\u{1fa58}-\u{1fa5f}\u{1fa6e}-\u{1fa6f}\u{1fa7d}-\u{1fa7f}\u{1fa8b}-\u{1fa8d}\u{1fac7}\u{1fac9}-\u{1facc}\u{1fadd}-\u{1fade}\u{1faeb}-\u{1faee}\u{1faf9}-\u{1faff}\u{1fb93}\u{1fbfb}-\u{1ffff}\u{2a6e0}-\u{2a6ff}\u{2b81e}-\u{2b81f}\u{2ceae}-\u{2ceaf}\u{2ebe1}-\u{2ebef}\u{2ee5e}-\u{2f7ff}\u{2fa1e}-\u{2ffff}\u{3134b}-\u{3134f}\u{3347a}-\u{10ffff}]+$/u;
-const formats4 = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+exports.v12 = validate22;
+const schema24 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"format":"visible-identifier"},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1872,7 +3432,7 @@ vErrors.push(err24);
 errors++;
 }
 if(data6.length <= 508){
-if(!pattern19.test(data6)){
+if(!pattern22.test(data6)){
 const err25 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err25];
@@ -1884,7 +3444,7 @@ errors++;
 }
 }
 if(data6.length <= 508){
-if(!(formats4.test(data6))){
+if(!(formats6.test(data6))){
 const err26 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -1965,14 +3525,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate16.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }
 
-exports.v7 = validate17;
-const schema19 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"version":{"type":"string","maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}}}},"required":["requestBody"]};
+exports.v13 = validate23;
+const schema25 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","password","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"version":{"type":"string","maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}}}},"required":["requestBody"]};
 
-function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2310,14 +3870,14 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate17.errors = vErrors;
+validate23.errors = vErrors;
 return errors === 0;
 }
 
-exports.v8 = validate18;
-const schema20 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v14 = validate24;
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2506,14 +4066,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate18.errors = vErrors;
+validate24.errors = vErrors;
 return errors === 0;
 }
 
-exports.v9 = validate19;
-const schema21 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","license_key"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+exports.v15 = validate25;
+const schema27 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","secret","username","license_key"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"secret":{"type":"string","minLength":1,"maxLength":256},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"license_key":{"type":"string","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2757,14 +4317,14 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate19.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-exports.v10 = validate20;
-const schema22 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096}}}},"required":["requestBody"]};
+exports.v16 = validate26;
+const schema28 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","token"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"token":{"type":"string","minLength":1,"maxLength":4096}}}},"required":["requestBody"]};
 
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2906,14 +4466,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-exports.v11 = validate21;
-const schema23 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"hwid":{"type":"string","minLength":1,"maxLength":256,"format":"visible-identifier"}}}},"required":["requestBody"]};
+exports.v17 = validate27;
+const schema29 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","username","hwid"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"hwid":{"type":"string","minLength":1,"maxLength":256,"format":"visible-identifier"}}}},"required":["requestBody"]};
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3124,15 +4684,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-exports.v12 = validate22;
-const schema24 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["identity_assertion","anonymous"]},"assertion_type":{"type":"string","enum":["urn:ietf:params:oauth:token-type:id-jag","verified_email"]},"assertion":{"type":"string","minLength":1,"maxLength":16384},"requested_credential_type":{"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
-const formats10 = /^(?![\u{20}\u{a0}\u{300}-\u{34e}\u{350}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{903}\u{93a}-\u{93c}\u{93e}-\u{94f}\u{951}-\u{957}\u{962}-\u{963}\u{981}-\u{983}\u{9bc}\u{9be}-\u{9c4}\u{9c7}-\u{9c8}\u{9cb}-\u{9cd}\u{9d7}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a03}\u{a3c}\u{a3e}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a83}\u{abc}\u{abe}-\u{ac5}\u{ac7}-\u{ac9}\u{acb}-\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}-\u{b03}\u{b3c}\u{b3e}-\u{b44}\u{b47}-\u{b48}\u{b4b}-\u{b4d}\u{b55}-\u{b57}\u{b62}-\u{b63}\u{b82}\u{bbe}-\u{bc2}\u{bc6}-\u{bc8}\u{bca}-\u{bcd}\u{bd7}\u{c00}-\u{c04}\u{c3c}\u{c3e}-\u{c44}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}-\u{c83}\u{cbc}\u{cbe}-\u{cc4}\u{cc6}-\u{cc8}\u{cca}-\u{ccd}\u{cd5}-\u{cd6}\u{ce2}-\u{ce3}\u{cf3}\u{d00}-\u{d03}\u{d3b}-\u{d3c}\u{d3e}-\u{d44}\u{d46}-\u{d48}\u{d4a}-\u{d4d}\u{d57}\u{d62}-\u{d63}\u{d81}-\u{d83}\u{dca}\u{dcf}-\u{dd4}\u{dd6}\u{dd8}-\u{ddf}\u{df2}-\u{df3}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f3e}-\u{f3f}\u{f71}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102b}-\u{103e}\u{1056}-\u{1059}\u{105e}-\u{1060}\u{1062}-\u{1064}\u{1067}-\u{106d}\u{1071}-\u{1074}\u{1082}-\u{108d}\u{108f}\u{109a}-\u{109d}\u{135d}-\u{135f}\u{1680}\u{1712}-\u{1715}\u{1732}-\u{1734}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b6}-\u{17d3}\u{17dd}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{192b}\u{1930}-\u{193b}\u{1a17}-\u{1a1b}\u{1a55}-\u{1a5e}\u{1a60}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b04}\u{1b34}-\u{1b44}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b82}\u{1ba1}-\u{1bad}\u{1be6}-\u{1bf3}\u{1c24}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf7}-\u{1cf9}\u{1dc0}-\u{1dff}\u{2000}-\u{200a}\u{200c}-\u{200d}\u{202f}\u{205f}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{3000}\u{302a}-\u{302f}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a823}-\u{a827}\u{a82c}\u{a880}-\u{a881}\u{a8b4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a953}\u{a980}-\u{a983}\u{a9b3}-\u{a9c0}\u{a9e5}\u{aa29}-\u{aa36}\u{aa43}\u{aa4c}-\u{aa4d}\u{aa7b}-\u{aa7d}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaeb}-\u{aaef}\u{aaf5}-\u{aaf6}\u{abe3}-\u{abea}\u{abec}-\u{abed}\u{fb1e}\u{fe0e}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11000}-\u{11002}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11082}\u{110b0}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{11134}\u{11145}-\u{11146}\u{11173}\u{11180}-\u{11182}\u{111b3}-\u{111c0}\u{111c9}-\u{111cc}\u{111ce}-\u{111cf}\u{1122c}-\u{11237}\u{1123e}\u{11241}\u{112df}-\u{112ea}\u{11300}-\u{11303}\u{1133b}-\u{1133c}\u{1133e}-\u{11344}\u{11347}-\u{11348}\u{1134b}-\u{1134d}\u{11357}\u{11362}-\u{11363}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113b8}-\u{113c0}\u{113c2}\u{113c5}\u{113c7}-\u{113ca}\u{113cc}-\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11435}-\u{11446}\u{1145e}\u{114b0}-\u{114c3}\u{115af}-\u{115b5}\u{115b8}-\u{115c0}\u{115dc}-\u{115dd}\u{11630}-\u{11640}\u{116ab}-\u{116b7}\u{1171d}-\u{1172b}\u{1182c}-\u{1183a}\u{11930}-\u{11935}\u{11937}-\u{11938}\u{1193b}-\u{1193e}\u{11940}\u{11942}-\u{11943}\u{119d1}-\u{119d7}\u{119da}-\u{119e0}\u{119e4}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a39}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a5b}\u{11a8a}-\u{11a99}\u{11b60}-\u{11b67}\u{11c2f}-\u{11c36}\u{11c38}-\u{11c3f}\u{11c92}-\u{11ca7}\u{11ca9}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d8a}-\u{11d8e}\u{11d90}-\u{11d91}\u{11d93}-\u{11d97}\u{11ef3}-\u{11ef6}\u{11f00}-\u{11f01}\u{11f03}\u{11f34}-\u{11f3a}\u{11f3e}-\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f51}-\u{16f87}\u{16f8f}-\u{16f92}\u{16ff0}-\u{16ff1}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d165}-\u{1d169}\u{1d16d}-\u{1d172}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}]*$)(?![^]*[\u{300}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{902}\u{93a}\u{93c}\u{941}-\u{948}\u{94d}\u{951}-\u{957}\u{962}-\u{963}\u{981}\u{9bc}\u{9c1}-\u{9c4}\u{9cd}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a02}\u{a3c}\u{a41}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a82}\u{abc}\u{ac1}-\u{ac5}\u{ac7}-\u{ac8}\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}\u{b3c}\u{b3f}\u{b41}-\u{b44}\u{b4d}\u{b55}-\u{b56}\u{b62}-\u{b63}\u{b82}\u{bc0}\u{bcd}\u{c00}\u{c04}\u{c3c}\u{c3e}-\u{c40}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}\u{cbc}\u{cbf}\u{cc6}\u{ccc}-\u{ccd}\u{ce2}-\u{ce3}\u{d00}-\u{d01}\u{d3b}-\u{d3c}\u{d41}-\u{d44}\u{d4d}\u{d62}-\u{d63}\u{d81}\u{dca}\u{dd2}-\u{dd4}\u{dd6}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f71}-\u{f7e}\u{f80}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102d}-\u{1030}\u{1032}-\u{1037}\u{1039}-\u{103a}\u{103d}-\u{103e}\u{1058}-\u{1059}\u{105e}-\u{1060}\u{1071}-\u{1074}\u{1082}\u{1085}-\u{1086}\u{108d}\u{109d}\u{135d}-\u{135f}\u{1712}-\u{1714}\u{1732}-\u{1733}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b4}-\u{17b5}\u{17b7}-\u{17bd}\u{17c6}\u{17c9}-\u{17d3}\u{17dd}\u{180b}-\u{180d}\u{180f}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{1922}\u{1927}-\u{1928}\u{1932}\u{1939}-\u{193b}\u{1a17}-\u{1a18}\u{1a1b}\u{1a56}\u{1a58}-\u{1a5e}\u{1a60}\u{1a62}\u{1a65}-\u{1a6c}\u{1a73}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b03}\u{1b34}\u{1b36}-\u{1b3a}\u{1b3c}\u{1b42}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b81}\u{1ba2}-\u{1ba5}\u{1ba8}-\u{1ba9}\u{1bab}-\u{1bad}\u{1be6}\u{1be8}-\u{1be9}\u{1bed}\u{1bef}-\u{1bf1}\u{1c2c}-\u{1c33}\u{1c36}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce0}\u{1ce2}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf8}-\u{1cf9}\u{1dc0}-\u{1dff}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{302a}-\u{302d}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a825}-\u{a826}\u{a82c}\u{a8c4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a951}\u{a980}-\u{a982}\u{a9b3}\u{a9b6}-\u{a9b9}\u{a9bc}-\u{a9bd}\u{a9e5}\u{aa29}-\u{aa2e}\u{aa31}-\u{aa32}\u{aa35}-\u{aa36}\u{aa43}\u{aa4c}\u{aa7c}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaec}-\u{aaed}\u{aaf6}\u{abe5}\u{abe8}\u{abed}\u{fb1e}\u{fe00}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11001}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11081}\u{110b3}-\u{110b6}\u{110b9}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{1112b}\u{1112d}-\u{11134}\u{11173}\u{11180}-\u{11181}\u{111b6}-\u{111be}\u{111c9}-\u{111cc}\u{111cf}\u{1122f}-\u{11231}\u{11234}\u{11236}-\u{11237}\u{1123e}\u{11241}\u{112df}\u{112e3}-\u{112ea}\u{11300}-\u{11301}\u{1133b}-\u{1133c}\u{11340}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113bb}-\u{113c0}\u{113ce}\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11438}-\u{1143f}\u{11442}-\u{11444}\u{11446}\u{1145e}\u{114b3}-\u{114b8}\u{114ba}\u{114bf}-\u{114c0}\u{114c2}-\u{114c3}\u{115b2}-\u{115b5}\u{115bc}-\u{115bd}\u{115bf}-\u{115c0}\u{115dc}-\u{115dd}\u{11633}-\u{1163a}\u{1163d}\u{1163f}-\u{11640}\u{116ab}\u{116ad}\u{116b0}-\u{116b5}\u{116b7}\u{1171d}\u{1171f}\u{11722}-\u{11725}\u{11727}-\u{1172b}\u{1182f}-\u{11837}\u{11839}-\u{1183a}\u{1193b}-\u{1193c}\u{1193e}\u{11943}\u{119d4}-\u{119d7}\u{119da}-\u{119db}\u{119e0}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a38}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a56}\u{11a59}-\u{11a5b}\u{11a8a}-\u{11a96}\u{11a98}-\u{11a99}\u{11b60}\u{11b62}-\u{11b64}\u{11b66}\u{11c30}-\u{11c36}\u{11c38}-\u{11c3d}\u{11c3f}\u{11c92}-\u{11ca7}\u{11caa}-\u{11cb0}\u{11cb2}-\u{11cb3}\u{11cb5}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d90}-\u{11d91}\u{11d95}\u{11d97}\u{11ef3}-\u{11ef4}\u{11f00}-\u{11f01}\u{11f36}-\u{11f3a}\u{11f40}\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{16129}\u{1612d}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f8f}-\u{16f92}\u{16fe4}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d167}-\u{1d169}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}\u{e0100}-\u{e01ef}]{5})[^\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{378}-\u{379}\u{380}-\u{383}\u{38b}\u{38d}\u{3a2}\u{530}\u{557}-\u{558}\u{58b}-\u{58c}\u{590}\u{5c8}-\u{5cf}\u{5eb}-\u{5ee}\u{5f5}-\u{605}\u{61c}\u{6dd}\u{70e}-\u{70f}\u{74b}-\u{74c}\u{7b2}-\u{7bf}\u{7fb}-\u{7fc}\u{82e}-\u{82f}\u{83f}\u{85c}-\u{85d}\u{85f}\u{86b}-\u{86f}\u{890}-\u{896}\u{8e2}\u{984}\u{98d}-\u{98e}\u{991}-\u{992}\u{9a9}\u{9b1}\u{9b3}-\u{9b5}\u{9ba}-\u{9bb}\u{9c5}-\u{9c6}\u{9c9}-\u{9ca}\u{9cf}-\u{9d6}\u{9d8}-\u{9db}\u{9de}\u{9e4}-\u{9e5}\u{9ff}-\u{a00}\u{a04}\u{a0b}-\u{a0e}\u{a11}-\u{a12}\u{a29}\u{a31}\u{a34}\u{a37}\u{a3a}-\u{a3b}\u{a3d}\u{a43}-\u{a46}\u{a49}-\u{a4a}\u{a4e}-\u{a50}\u{a52}-\u{a58}\u{a5d}\u{a5f}-\u{a65}\u{a77}-\u{a80}\u{a84}\u{a8e}\u{a92}\u{aa9}\u{ab1}\u{ab4}\u{aba}-\u{abb}\u{ac6}\u{aca}\u{ace}-\u{acf}\u{ad1}-\u{adf}\u{ae4}-\u{ae5}\u{af2}-\u{af8}\u{b00}\u{b04}\u{b0d}-\u{b0e}\u{b11}-\u{b12}\u{b29}\u{b31}\u{b34}\u{b3a}-\u{b3b}\u{b45}-\u{b46}\u{b49}-\u{b4a}\u{b4e}-\u{b54}\u{b58}-\u{b5b}\u{b5e}\u{b64}-\u{b65}\u{b78}-\u{b81}\u{b84}\u{b8b}-\u{b8d}\u{b91}\u{b96}-\u{b98}\u{b9b}\u{b9d}\u{ba0}-\u{ba2}\u{ba5}-\u{ba7}\u{bab}-\u{bad}\u{bba}-\u{bbd}\u{bc3}-\u{bc5}\u{bc9}\u{bce}-\u{bcf}\u{bd1}-\u{bd6}\u{bd8}-\u{be5}\u{bfb}-\u{bff}\u{c0d}\u{c11}\u{c29}\u{c3a}-\u{c3b}\u{c45}\u{c49}\u{c4e}-\u{c54}\u{c57}\u{c5b}\u{c5e}-\u{c5f}\u{c64}-\u{c65}\u{c70}-\u{c76}\u{c8d}\u{c91}\u{ca9}\u{cb4}\u{cba}-\u{cbb}\u{cc5}\u{cc9}\u{cce}-\u{cd4}\u{cd7}-\u{cdb}\u{cdf}\u{ce4}-\u{ce5}\u{cf0}\u{cf4}-\u{cff}\u{d0d}\u{d11}\u{d45}\u{d49}\u{d50}-\u{d53}\u{d64}-\u{d65}\u{d80}\u{d84}\u{d97}-\u{d99}\u{db2}\u{dbc}\u{dbe}-\u{dbf}\u{dc7}-\u{dc9}\u{dcb}-\u{dce}\u{dd5}\u{dd7}\u{de0}-\u{de5}\u{df0}-\u{df1}\u{df5}-\u{e00}\u{e3b}-\u{e3e}\u{e5c}-\u{e80}\u{e83}\u{e85}\u{e8b}\u{ea4}\u{ea6}\u{ebe}-\u{ebf}\u{ec5}\u{ec7}\u{ecf}\u{eda}-\u{edb}\u{ee0}-\u{eff}\u{f48}\u{f6d}-\u{f70}\u{f98}\u{fbd}\u{fcd}\u{fdb}-\u{fff}\u{10c6}\u{10c8}-\u{10cc}\u{10ce}-\u{10cf}\u{115f}-\u{1160}\u{1249}\u{124e}-\u{124f}\u{1257}\u{1259}\u{125e}-\u{125f}\u{1289}\u{128e}-\u{128f}\u{12b1}\u{12b6}-\u{12b7}\u{12bf}\u{12c1}\u{12c6}-\u{12c7}\u{12d7}\u{1311}\u{1316}-\u{1317}\u{135b}-\u{135c}\u{137d}-\u{137f}\u{139a}-\u{139f}\u{13f6}-\u{13f7}\u{13fe}-\u{13ff}\u{169d}-\u{169f}\u{16f9}-\u{16ff}\u{1716}-\u{171e}\u{1737}-\u{173f}\u{1754}-\u{175f}\u{176d}\u{1771}\u{1774}-\u{177f}\u{17b4}-\u{17b5}\u{17de}-\u{17df}\u{17ea}-\u{17ef}\u{17fa}-\u{17ff}\u{180b}-\u{180f}\u{181a}-\u{181f}\u{1879}-\u{187f}\u{18ab}-\u{18af}\u{18f6}-\u{18ff}\u{191f}\u{192c}-\u{192f}\u{193c}-\u{193f}\u{1941}-\u{1943}\u{196e}-\u{196f}\u{1975}-\u{197f}\u{19ac}-\u{19af}\u{19ca}-\u{19cf}\u{19db}-\u{19dd}\u{1a1c}-\u{1a1d}\u{1a5f}\u{1a7d}-\u{1a7e}\u{1a8a}-\u{1a8f}\u{1a9a}-\u{1a9f}\u{1aae}-\u{1aaf}\u{1ade}-\u{1adf}\u{1aec}-\u{1aff}\u{1b4d}\u{1bf4}-\u{1bfb}\u{1c38}-\u{1c3a}\u{1c4a}-\u{1c4c}\u{1c8b}-\u{1c8f}\u{1cbb}-\u{1cbc}\u{1cc8}-\u{1ccf}\u{1cfb}-\u{1cff}\u{1f16}-\u{1f17}\u{1f1e}-\u{1f1f}\u{1f46}-\u{1f47}\u{1f4e}-\u{1f4f}\u{1f58}\u{1f5a}\u{1f5c}\u{1f5e}\u{1f7e}-\u{1f7f}\u{1fb5}\u{1fc5}\u{1fd4}-\u{1fd5}\u{1fdc}\u{1ff0}-\u{1ff1}\u{1ff5}\u{1fff}\u{200b}\u{200e}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2072}-\u{2073}\u{208f}\u{209d}-\u{209f}\u{20c2}-\u{20cf}\u{20f1}-\u{20ff}\u{218c}-\u{218f}\u{242a}-\u{243f}\u{244b}-\u{245f}\u{2800}\u{2b74}-\u{2b75}\u{2cf4}-\u{2cf8}\u{2d26}\u{2d28}-\u{2d2c}\u{2d2e}-\u{2d2f}\u{2d68}-\u{2d6e}\u{2d71}-\u{2d7e}\u{2d97}-\u{2d9f}\u{2da7}\u{2daf}\u{2db7}\u{2dbf}\u{2dc7}\u{2dcf}\u{2dd7}\u{2ddf}\u{2e5e}-\u{2e7f}\u{2e9a}\u{2ef4}-\u{2eff}\u{2fd6}-\u{2fef}\u{3040}\u{3097}-\u{3098}\u{3100}-\u{3104}\u{3130}\u{3164}\u{318f}\u{31e6}-\u{31ee}\u{321f}\u{a48d}-\u{a48f}\u{a4c7}-\u{a4cf}\u{a62c}-\u{a63f}\u{a6f8}-\u{a6ff}\u{a7dd}-\u{a7f0}\u{a82d}-\u{a82f}\u{a83a}-\u{a83f}\u{a878}-\u{a87f}\u{a8c6}-\u{a8cd}\u{a8da}-\u{a8df}\u{a954}-\u{a95e}\u{a97d}-\u{a97f}\u{a9ce}\u{a9da}-\u{a9dd}\u{a9ff}\u{aa37}-\u{aa3f}\u{aa4e}-\u{aa4f}\u{aa5a}-\u{aa5b}\u{aac3}-\u{aada}\u{aaf7}-\u{ab00}\u{ab07}-\u{ab08}\u{ab0f}-\u{ab10}\u{ab17}-\u{ab1f}\u{ab27}\u{ab2f}\u{ab6c}-\u{ab6f}\u{abee}-\u{abef}\u{abfa}-\u{abff}\u{d7a4}-\u{d7af}\u{d7c7}-\u{d7ca}\u{d7fc}-\u{f8ff}\u{fa6e}-\u{fa6f}\u{fada}-\u{faff}\u{fb07}-\u{fb12}\u{fb18}-\u{fb1c}\u{fb37}\u{fb3d}\u{fb3f}\u{fb42}\u{fb45}\u{fdd0}-\u{fdef}\u{fe00}-\u{fe0d}\u{fe1a}-\u{fe1f}\u{fe53}\u{fe67}\u{fe6c}-\u{fe6f}\u{fe75}\u{fefd}-\u{ff00}\u{ffa0}\u{ffbf}-\u{ffc1}\u{ffc8}-\u{ffc9}\u{ffd0}-\u{ffd1}\u{ffd8}-\u{ffd9}\u{ffdd}-\u{ffdf}\u{ffe7}\u{ffef}-\u{ffff}\u{1000c}\u{10027}\u{1003b}\u{1003e}\u{1004e}-\u{1004f}\u{1005e}-\u{1007f}\u{100fb}-\u{100ff}\u{10103}-\u{10106}\u{10134}-\u{10136}\u{1018f}\u{1019d}-\u{1019f}\u{101a1}-\u{101cf}\u{101fe}-\u{1027f}\u{1029d}-\u{1029f}\u{102d1}-\u{102df}\u{102fc}-\u{102ff}\u{10324}-\u{1032c}\u{1034b}-\u{1034f}\u{1037b}-\u{1037f}\u{1039e}\u{103c4}-\u{103c7}\u{103d6}-\u{103ff}\u{1049e}-\u{1049f}\u{104aa}-\u{104af}\u{104d4}-\u{104d7}\u{104fc}-\u{104ff}\u{10528}-\u{1052f}\u{10564}-\u{1056e}\u{1057b}\u{1058b}\u{10593}\u{10596}\u{105a2}\u{105b2}\u{105ba}\u{105bd}-\u{105bf}\u{105f4}-\u{105ff}\u{10737}-\u{1073f}\u{10756}-\u{1075f}\u{10768}-\u{1077f}\u{10786}\u{107b1}\u{107bb}-\u{107ff}\u{10806}-\u{10807}\u{10809}\u{10836}\u{10839}-\u{1083b}\u{1083d}-\u{1083e}\u{10856}\u{1089f}-\u{108a6}\u{108b0}-\u{108df}\u{108f3}\u{108f6}-\u{108fa}\u{1091c}-\u{1091e}\u{1093a}-\u{1093e}\u{1095a}-\u{1097f}\u{109b8}-\u{109bb}\u{109d0}-\u{109d1}\u{10a04}\u{10a07}-\u{10a0b}\u{10a14}\u{10a18}\u{10a36}-\u{10a37}\u{10a3b}-\u{10a3e}\u{10a49}-\u{10a4f}\u{10a59}-\u{10a5f}\u{10aa0}-\u{10abf}\u{10ae7}-\u{10aea}\u{10af7}-\u{10aff}\u{10b36}-\u{10b38}\u{10b56}-\u{10b57}\u{10b73}-\u{10b77}\u{10b92}-\u{10b98}\u{10b9d}-\u{10ba8}\u{10bb0}-\u{10bff}\u{10c49}-\u{10c7f}\u{10cb3}-\u{10cbf}\u{10cf3}-\u{10cf9}\u{10d28}-\u{10d2f}\u{10d3a}-\u{10d3f}\u{10d66}-\u{10d68}\u{10d86}-\u{10d8d}\u{10d90}-\u{10e5f}\u{10e7f}\u{10eaa}\u{10eae}-\u{10eaf}\u{10eb2}-\u{10ec1}\u{10ec8}-\u{10ecf}\u{10ed9}-\u{10ef9}\u{10f28}-\u{10f2f}\u{10f5a}-\u{10f6f}\u{10f8a}-\u{10faf}\u{10fcc}-\u{10fdf}\u{10ff7}-\u{10fff}\u{1104e}-\u{11051}\u{11076}-\u{1107e}\u{110bd}\u{110c3}-\u{110cf}\u{110e9}-\u{110ef}\u{110fa}-\u{110ff}\u{11135}\u{11148}-\u{1114f}\u{11177}-\u{1117f}\u{111e0}\u{111f5}-\u{111ff}\u{11212}\u{11242}-\u{1127f}\u{11287}\u{11289}\u{1128e}\u{1129e}\u{112aa}-\u{112af}\u{112eb}-\u{112ef}\u{112fa}-\u{112ff}\u{11304}\u{1130d}-\u{1130e}\u{11311}-\u{11312}\u{11329}\u{11331}\u{11334}\u{1133a}\u{11345}-\u{11346}\u{11349}-\u{1134a}\u{1134e}-\u{1134f}\u{11351}-\u{11356}\u{11358}-\u{1135c}\u{11364}-\u{11365}\u{1136d}-\u{1136f}\u{11375}-\u{1137f}\u{1138a}\u{1138c}-\u{1138d}\u{1138f}\u{113b6}\u{113c1}\u{113c3}-\u{113c4}\u{113c6}\u{113cb}\u{113d6}\u{113d9}-\u{113e0}\u{113e3}-\u{113ff}\u{1145c}\u{11462}-\u{1147f}\u{114c8}-\u{114cf}\u{114da}-\u{1157f}\u{115b6}-\u{115b7}\u{115de}-\u{115ff}\u{11645}-\u{1164f}\u{1165a}-\u{1165f}\u{1166d}-\u{1167f}\u{116ba}-\u{116bf}\u{116ca}-\u{116cf}\u{116e4}-\u{116ff}\u{1171b}-\u{1171c}\u{1172c}-\u{1172f}\u{11747}-\u{117ff}\u{1183c}-\u{1189f}\u{118f3}-\u{118fe}\u{11907}-\u{11908}\u{1190a}-\u{1190b}\u{11914}\u{11917}\u{11936}\u{11939}-\u{1193a}\u{11947}-\u{1194f}\u{1195a}-\u{1199f}\u{119a8}-\u{119a9}\u{119d8}-\u{119d9}\u{119e5}-\u{119ff}\u{11a48}-\u{11a4f}\u{11aa3}-\u{11aaf}\u{11af9}-\u{11aff}\u{11b0a}-\u{11b5f}\u{11b68}-\u{11bbf}\u{11be2}-\u{11bef}\u{11bfa}-\u{11bff}\u{11c09}\u{11c37}\u{11c46}-\u{11c4f}\u{11c6d}-\u{11c6f}\u{11c90}-\u{11c91}\u{11ca8}\u{11cb7}-\u{11cff}\u{11d07}\u{11d0a}\u{11d37}-\u{11d39}\u{11d3b}\u{11d3e}\u{11d48}-\u{11d4f}\u{11d5a}-\u{11d5f}\u{11d66}\u{11d69}\u{11d8f}\u{11d92}\u{11d99}-\u{11d9f}\u{11daa}-\u{11daf}\u{11ddc}-\u{11ddf}\u{11dea}-\u{11edf}\u{11ef9}-\u{11eff}\u{11f11}\u{11f3b}-\u{11f3d}\u{11f5b}-\u{11faf}\u{11fb1}-\u{11fbf}\u{11ff2}-\u{11ffe}\u{1239a}-\u{123ff}\u{1246f}\u{12475}-\u{1247f}\u{12544}-\u{12f8f}\u{12ff3}-\u{12fff}\u{13430}-\u{1343f}\u{13441}-\u{13442}\u{13456}-\u{1345f}\u{143fb}-\u{143ff}\u{14647}-\u{160ff}\u{1613a}-\u{167ff}\u{16a39}-\u{16a3f}\u{16a5f}\u{16a6a}-\u{16a6d}\u{16abf}\u{16aca}-\u{16acf}\u{16aee}-\u{16aef}\u{16af6}-\u{16aff}\u{16b46}-\u{16b4f}\u{16b5a}\u{16b62}\u{16b78}-\u{16b7c}\u{16b90}-\u{16d3f}\u{16d7a}-\u{16e3f}\u{16e9b}-\u{16e9f}\u{16eb9}-\u{16eba}\u{16ed4}-\u{16eff}\u{16f4b}-\u{16f4e}\u{16f88}-\u{16f8e}\u{16fa0}-\u{16fdf}\u{16fe4}-\u{16fef}\u{16ff7}-\u{16fff}\u{18cd6}-\u{18cfe}\u{18d1f}-\u{18d7f}\u{18df3}-\u{1afef}\u{1aff4}\u{1affc}\u{1afff}\u{1b123}-\u{1b131}\u{1b133}-\u{1b14f}\u{1b153}-\u{1b154}\u{1b156}-\u{1b163}\u{1b168}-\u{1b16f}\u{1b2fc}-\u{1bbff}\u{1bc6b}-\u{1bc6f}\u{1bc7d}-\u{1bc7f}\u{1bc89}-\u{1bc8f}\u{1bc9a}-\u{1bc9b}\u{1bca0}-\u{1cbff}\u{1ccfd}-\u{1ccff}\u{1ceb4}-\u{1ceb9}\u{1ced1}-\u{1cedf}\u{1cef1}-\u{1ceff}\u{1cf2e}-\u{1cf2f}\u{1cf47}-\u{1cf4f}\u{1cfc4}-\u{1cfff}\u{1d0f6}-\u{1d0ff}\u{1d127}-\u{1d128}\u{1d159}\u{1d173}-\u{1d17a}\u{1d1eb}-\u{1d1ff}\u{1d246}-\u{1d2bf}\u{1d2d4}-\u{1d2df}\u{1d2f4}-\u{1d2ff}\u{1d357}-\u{1d35f}\u{1d379}-\u{1d3ff}\u{1d455}\u{1d49d}\u{1d4a0}-\u{1d4a1}\u{1d4a3}-\u{1d4a4}\u{1d4a7}-\u{1d4a8}\u{1d4ad}\u{1d4ba}\u{1d4bc}\u{1d4c4}\u{1d506}\u{1d50b}-\u{1d50c}\u{1d515}\u{1d51d}\u{1d53a}\u{1d53f}\u{1d545}\u{1d547}-\u{1d549}\u{1d551}\u{1d6a6}-\u{1d6a7}\u{1d7cc}-\u{1d7cd}\u{1da8c}-\u{1da9a}\u{1daa0}\u{1dab0}-\u{1deff}\u{1df1f}-\u{1df24}\u{1df2b}-\u{1dfff}\u{1e007}\u{1e019}-\u{1e01a}\u{1e022}\u{1e025}\u{1e02b}-\u{1e02f}\u{1e06e}-\u{1e08e}\u{1e090}-\u{1e0ff}\u{1e12d}-\u{1e12f}\u{1e13e}-\u{1e13f}\u{1e14a}-\u{1e14d}\u{1e150}-\u{1e28f}\u{1e2af}-\u{1e2bf}\u{1e2fa}-\u{1e2fe}\u{1e300}-\u{1e4cf}\u{1e4fa}-\u{1e5cf}\u{1e5fb}-\u{1e5fe}\u{1e600}-\u{1e6bf}\u{1e6df}\u{1e6f6}-\u{1e6fd}\u{1e700}-\u{1e7df}\u{1e7e7}\u{1e7ec}\u{1e7ef}\u{1e7ff}\u{1e8c5}-\u{1e8c6}\u{1e8d7}-\u{1e8ff}\u{1e94c}-\u{1e94f}\u{1e95a}-\u{1e95d}\u{1e960}-\u{1ec70}\u{1ecb5}-\u{1ed00}\u{1ed3e}-\u{1edff}\u{1ee04}\u{1ee20}\u{1ee23}\u{1ee25}-\u{1ee26}\u{1ee28}\u{1ee33}\u{1ee38}\u{1ee3a}\u{1ee3c}-\u{1ee41}\u{1ee43}-\u{1ee46}\u{1ee48}\u{1ee4a}\u{1ee4c}\u{1ee50}\u{1ee53}\u{1ee55}-\u{1ee56}\u{1ee58}\u{1ee5a}\u{1ee5c}\u{1ee5e}\u{1ee60}\u{1ee63}\u{1ee65}-\u{1ee66}\u{1ee6b}\u{1ee73}\u{1ee78}\u{1ee7d}\u{1ee7f}\u{1ee8a}\u{1ee9c}-\u{1eea0}\u{1eea4}\u{1eeaa}\u{1eebc}-\u{1eeef}\u{1eef2}-\u{1efff}\u{1f02c}-\u{1f02f}\u{1f094}-\u{1f09f}\u{1f0af}-\u{1f0b0}\u{1f0c0}\u{1f0d0}\u{1f0f6}-\u{1f0ff}\u{1f1ae}-\u{1f1e5}\u{1f203}-\u{1f20f}\u{1f23c}-\u{1f23f}\u{1f249}-\u{1f24f}\u{1f252}-\u{1f25f}\u{1f266}-\u{1f2ff}\u{1f6d9}-\u{1f6db}\u{1f6ed}-\u{1f6ef}\u{1f6fd}-\u{1f6ff}\u{1f7da}-\u{1f7df}\u{1f7ec}-\u{1f7ef}\u{1f7f1}-\u{1f7ff}\u{1f80c}-\u{1f80f}\u{1f848}-\u{1f84f}\u{1f85a}-\u{1f85f}\u{1f888}-\u{1f88f}\u{1f8ae}-\u{1f8af}\u{1f8bc}-\u{1f8bf}\u{1f8c2}-\u{1f8cf}\u{1f8d9}-\u{1f8ff}\u{1fa58}-\u{1fa5f}\u{1fa6e}-\u{1fa6f}\u{1fa7d}-\u{1fa7f}\u{1fa8b}-\u{1fa8d}\u{1fac7}\u{1fac9}-\u{1facc}\u{1fadd}-\u{1fade}\u{1faeb}-\u{1faee}\u{1faf9}-\u{1faff}\u{1fb93}\u{1fbfb}-\u{1ffff}\u{2a6e0}-\u{2a6ff}\u{2b81e}-\u{2b81f}\u{2ceae}-\u{2ceaf}\u{2ebe1}-\u{2ebef}\u{2ee5e}-\u{2f7ff}\u{2fa1e}-\u{2ffff}\u{3134b}-\u{3134f}\u{3347a}-\u{10ffff}]+$/u;
+exports.v18 = validate28;
+const schema30 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["identity_assertion","anonymous"]},"assertion_type":{"type":"string","enum":["urn:ietf:params:oauth:token-type:id-jag","verified_email"]},"assertion":{"type":"string","minLength":1,"maxLength":16384},"requested_credential_type":{"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+const formats18 = /^(?![\u{20}\u{a0}\u{300}-\u{34e}\u{350}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{903}\u{93a}-\u{93c}\u{93e}-\u{94f}\u{951}-\u{957}\u{962}-\u{963}\u{981}-\u{983}\u{9bc}\u{9be}-\u{9c4}\u{9c7}-\u{9c8}\u{9cb}-\u{9cd}\u{9d7}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a03}\u{a3c}\u{a3e}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a83}\u{abc}\u{abe}-\u{ac5}\u{ac7}-\u{ac9}\u{acb}-\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}-\u{b03}\u{b3c}\u{b3e}-\u{b44}\u{b47}-\u{b48}\u{b4b}-\u{b4d}\u{b55}-\u{b57}\u{b62}-\u{b63}\u{b82}\u{bbe}-\u{bc2}\u{bc6}-\u{bc8}\u{bca}-\u{bcd}\u{bd7}\u{c00}-\u{c04}\u{c3c}\u{c3e}-\u{c44}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}-\u{c83}\u{cbc}\u{cbe}-\u{cc4}\u{cc6}-\u{cc8}\u{cca}-\u{ccd}\u{cd5}-\u{cd6}\u{ce2}-\u{ce3}\u{cf3}\u{d00}-\u{d03}\u{d3b}-\u{d3c}\u{d3e}-\u{d44}\u{d46}-\u{d48}\u{d4a}-\u{d4d}\u{d57}\u{d62}-\u{d63}\u{d81}-\u{d83}\u{dca}\u{dcf}-\u{dd4}\u{dd6}\u{dd8}-\u{ddf}\u{df2}-\u{df3}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f3e}-\u{f3f}\u{f71}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102b}-\u{103e}\u{1056}-\u{1059}\u{105e}-\u{1060}\u{1062}-\u{1064}\u{1067}-\u{106d}\u{1071}-\u{1074}\u{1082}-\u{108d}\u{108f}\u{109a}-\u{109d}\u{135d}-\u{135f}\u{1680}\u{1712}-\u{1715}\u{1732}-\u{1734}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b6}-\u{17d3}\u{17dd}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{192b}\u{1930}-\u{193b}\u{1a17}-\u{1a1b}\u{1a55}-\u{1a5e}\u{1a60}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b04}\u{1b34}-\u{1b44}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b82}\u{1ba1}-\u{1bad}\u{1be6}-\u{1bf3}\u{1c24}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf7}-\u{1cf9}\u{1dc0}-\u{1dff}\u{2000}-\u{200a}\u{200c}-\u{200d}\u{202f}\u{205f}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{3000}\u{302a}-\u{302f}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a823}-\u{a827}\u{a82c}\u{a880}-\u{a881}\u{a8b4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a953}\u{a980}-\u{a983}\u{a9b3}-\u{a9c0}\u{a9e5}\u{aa29}-\u{aa36}\u{aa43}\u{aa4c}-\u{aa4d}\u{aa7b}-\u{aa7d}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaeb}-\u{aaef}\u{aaf5}-\u{aaf6}\u{abe3}-\u{abea}\u{abec}-\u{abed}\u{fb1e}\u{fe0e}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11000}-\u{11002}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11082}\u{110b0}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{11134}\u{11145}-\u{11146}\u{11173}\u{11180}-\u{11182}\u{111b3}-\u{111c0}\u{111c9}-\u{111cc}\u{111ce}-\u{111cf}\u{1122c}-\u{11237}\u{1123e}\u{11241}\u{112df}-\u{112ea}\u{11300}-\u{11303}\u{1133b}-\u{1133c}\u{1133e}-\u{11344}\u{11347}-\u{11348}\u{1134b}-\u{1134d}\u{11357}\u{11362}-\u{11363}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113b8}-\u{113c0}\u{113c2}\u{113c5}\u{113c7}-\u{113ca}\u{113cc}-\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11435}-\u{11446}\u{1145e}\u{114b0}-\u{114c3}\u{115af}-\u{115b5}\u{115b8}-\u{115c0}\u{115dc}-\u{115dd}\u{11630}-\u{11640}\u{116ab}-\u{116b7}\u{1171d}-\u{1172b}\u{1182c}-\u{1183a}\u{11930}-\u{11935}\u{11937}-\u{11938}\u{1193b}-\u{1193e}\u{11940}\u{11942}-\u{11943}\u{119d1}-\u{119d7}\u{119da}-\u{119e0}\u{119e4}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a39}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a5b}\u{11a8a}-\u{11a99}\u{11b60}-\u{11b67}\u{11c2f}-\u{11c36}\u{11c38}-\u{11c3f}\u{11c92}-\u{11ca7}\u{11ca9}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d8a}-\u{11d8e}\u{11d90}-\u{11d91}\u{11d93}-\u{11d97}\u{11ef3}-\u{11ef6}\u{11f00}-\u{11f01}\u{11f03}\u{11f34}-\u{11f3a}\u{11f3e}-\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f51}-\u{16f87}\u{16f8f}-\u{16f92}\u{16ff0}-\u{16ff1}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d165}-\u{1d169}\u{1d16d}-\u{1d172}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}]*$)(?![^]*[\u{300}-\u{36f}\u{483}-\u{489}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}\u{6df}-\u{6e4}\u{6e7}-\u{6e8}\u{6ea}-\u{6ed}\u{711}\u{730}-\u{74a}\u{7a6}-\u{7b0}\u{7eb}-\u{7f3}\u{7fd}\u{816}-\u{819}\u{81b}-\u{823}\u{825}-\u{827}\u{829}-\u{82d}\u{859}-\u{85b}\u{897}-\u{89f}\u{8ca}-\u{8e1}\u{8e3}-\u{902}\u{93a}\u{93c}\u{941}-\u{948}\u{94d}\u{951}-\u{957}\u{962}-\u{963}\u{981}\u{9bc}\u{9c1}-\u{9c4}\u{9cd}\u{9e2}-\u{9e3}\u{9fe}\u{a01}-\u{a02}\u{a3c}\u{a41}-\u{a42}\u{a47}-\u{a48}\u{a4b}-\u{a4d}\u{a51}\u{a70}-\u{a71}\u{a75}\u{a81}-\u{a82}\u{abc}\u{ac1}-\u{ac5}\u{ac7}-\u{ac8}\u{acd}\u{ae2}-\u{ae3}\u{afa}-\u{aff}\u{b01}\u{b3c}\u{b3f}\u{b41}-\u{b44}\u{b4d}\u{b55}-\u{b56}\u{b62}-\u{b63}\u{b82}\u{bc0}\u{bcd}\u{c00}\u{c04}\u{c3c}\u{c3e}-\u{c40}\u{c46}-\u{c48}\u{c4a}-\u{c4d}\u{c55}-\u{c56}\u{c62}-\u{c63}\u{c81}\u{cbc}\u{cbf}\u{cc6}\u{ccc}-\u{ccd}\u{ce2}-\u{ce3}\u{d00}-\u{d01}\u{d3b}-\u{d3c}\u{d41}-\u{d44}\u{d4d}\u{d62}-\u{d63}\u{d81}\u{dca}\u{dd2}-\u{dd4}\u{dd6}\u{e31}\u{e34}-\u{e3a}\u{e47}-\u{e4e}\u{eb1}\u{eb4}-\u{ebc}\u{ec8}-\u{ece}\u{f18}-\u{f19}\u{f35}\u{f37}\u{f39}\u{f71}-\u{f7e}\u{f80}-\u{f84}\u{f86}-\u{f87}\u{f8d}-\u{f97}\u{f99}-\u{fbc}\u{fc6}\u{102d}-\u{1030}\u{1032}-\u{1037}\u{1039}-\u{103a}\u{103d}-\u{103e}\u{1058}-\u{1059}\u{105e}-\u{1060}\u{1071}-\u{1074}\u{1082}\u{1085}-\u{1086}\u{108d}\u{109d}\u{135d}-\u{135f}\u{1712}-\u{1714}\u{1732}-\u{1733}\u{1752}-\u{1753}\u{1772}-\u{1773}\u{17b4}-\u{17b5}\u{17b7}-\u{17bd}\u{17c6}\u{17c9}-\u{17d3}\u{17dd}\u{180b}-\u{180d}\u{180f}\u{1885}-\u{1886}\u{18a9}\u{1920}-\u{1922}\u{1927}-\u{1928}\u{1932}\u{1939}-\u{193b}\u{1a17}-\u{1a18}\u{1a1b}\u{1a56}\u{1a58}-\u{1a5e}\u{1a60}\u{1a62}\u{1a65}-\u{1a6c}\u{1a73}-\u{1a7c}\u{1a7f}\u{1ab0}-\u{1add}\u{1ae0}-\u{1aeb}\u{1b00}-\u{1b03}\u{1b34}\u{1b36}-\u{1b3a}\u{1b3c}\u{1b42}\u{1b6b}-\u{1b73}\u{1b80}-\u{1b81}\u{1ba2}-\u{1ba5}\u{1ba8}-\u{1ba9}\u{1bab}-\u{1bad}\u{1be6}\u{1be8}-\u{1be9}\u{1bed}\u{1bef}-\u{1bf1}\u{1c2c}-\u{1c33}\u{1c36}-\u{1c37}\u{1cd0}-\u{1cd2}\u{1cd4}-\u{1ce0}\u{1ce2}-\u{1ce8}\u{1ced}\u{1cf4}\u{1cf8}-\u{1cf9}\u{1dc0}-\u{1dff}\u{20d0}-\u{20f0}\u{2cef}-\u{2cf1}\u{2d7f}\u{2de0}-\u{2dff}\u{302a}-\u{302d}\u{3099}-\u{309a}\u{a66f}-\u{a672}\u{a674}-\u{a67d}\u{a69e}-\u{a69f}\u{a6f0}-\u{a6f1}\u{a802}\u{a806}\u{a80b}\u{a825}-\u{a826}\u{a82c}\u{a8c4}-\u{a8c5}\u{a8e0}-\u{a8f1}\u{a8ff}\u{a926}-\u{a92d}\u{a947}-\u{a951}\u{a980}-\u{a982}\u{a9b3}\u{a9b6}-\u{a9b9}\u{a9bc}-\u{a9bd}\u{a9e5}\u{aa29}-\u{aa2e}\u{aa31}-\u{aa32}\u{aa35}-\u{aa36}\u{aa43}\u{aa4c}\u{aa7c}\u{aab0}\u{aab2}-\u{aab4}\u{aab7}-\u{aab8}\u{aabe}-\u{aabf}\u{aac1}\u{aaec}-\u{aaed}\u{aaf6}\u{abe5}\u{abe8}\u{abed}\u{fb1e}\u{fe00}-\u{fe0f}\u{fe20}-\u{fe2f}\u{101fd}\u{102e0}\u{10376}-\u{1037a}\u{10a01}-\u{10a03}\u{10a05}-\u{10a06}\u{10a0c}-\u{10a0f}\u{10a38}-\u{10a3a}\u{10a3f}\u{10ae5}-\u{10ae6}\u{10d24}-\u{10d27}\u{10d69}-\u{10d6d}\u{10eab}-\u{10eac}\u{10efa}-\u{10eff}\u{10f46}-\u{10f50}\u{10f82}-\u{10f85}\u{11001}\u{11038}-\u{11046}\u{11070}\u{11073}-\u{11074}\u{1107f}-\u{11081}\u{110b3}-\u{110b6}\u{110b9}-\u{110ba}\u{110c2}\u{11100}-\u{11102}\u{11127}-\u{1112b}\u{1112d}-\u{11134}\u{11173}\u{11180}-\u{11181}\u{111b6}-\u{111be}\u{111c9}-\u{111cc}\u{111cf}\u{1122f}-\u{11231}\u{11234}\u{11236}-\u{11237}\u{1123e}\u{11241}\u{112df}\u{112e3}-\u{112ea}\u{11300}-\u{11301}\u{1133b}-\u{1133c}\u{11340}\u{11366}-\u{1136c}\u{11370}-\u{11374}\u{113bb}-\u{113c0}\u{113ce}\u{113d0}\u{113d2}\u{113e1}-\u{113e2}\u{11438}-\u{1143f}\u{11442}-\u{11444}\u{11446}\u{1145e}\u{114b3}-\u{114b8}\u{114ba}\u{114bf}-\u{114c0}\u{114c2}-\u{114c3}\u{115b2}-\u{115b5}\u{115bc}-\u{115bd}\u{115bf}-\u{115c0}\u{115dc}-\u{115dd}\u{11633}-\u{1163a}\u{1163d}\u{1163f}-\u{11640}\u{116ab}\u{116ad}\u{116b0}-\u{116b5}\u{116b7}\u{1171d}\u{1171f}\u{11722}-\u{11725}\u{11727}-\u{1172b}\u{1182f}-\u{11837}\u{11839}-\u{1183a}\u{1193b}-\u{1193c}\u{1193e}\u{11943}\u{119d4}-\u{119d7}\u{119da}-\u{119db}\u{119e0}\u{11a01}-\u{11a0a}\u{11a33}-\u{11a38}\u{11a3b}-\u{11a3e}\u{11a47}\u{11a51}-\u{11a56}\u{11a59}-\u{11a5b}\u{11a8a}-\u{11a96}\u{11a98}-\u{11a99}\u{11b60}\u{11b62}-\u{11b64}\u{11b66}\u{11c30}-\u{11c36}\u{11c38}-\u{11c3d}\u{11c3f}\u{11c92}-\u{11ca7}\u{11caa}-\u{11cb0}\u{11cb2}-\u{11cb3}\u{11cb5}-\u{11cb6}\u{11d31}-\u{11d36}\u{11d3a}\u{11d3c}-\u{11d3d}\u{11d3f}-\u{11d45}\u{11d47}\u{11d90}-\u{11d91}\u{11d95}\u{11d97}\u{11ef3}-\u{11ef4}\u{11f00}-\u{11f01}\u{11f36}-\u{11f3a}\u{11f40}\u{11f42}\u{11f5a}\u{13440}\u{13447}-\u{13455}\u{1611e}-\u{16129}\u{1612d}-\u{1612f}\u{16af0}-\u{16af4}\u{16b30}-\u{16b36}\u{16f4f}\u{16f8f}-\u{16f92}\u{16fe4}\u{1bc9d}-\u{1bc9e}\u{1cf00}-\u{1cf2d}\u{1cf30}-\u{1cf46}\u{1d167}-\u{1d169}\u{1d17b}-\u{1d182}\u{1d185}-\u{1d18b}\u{1d1aa}-\u{1d1ad}\u{1d242}-\u{1d244}\u{1da00}-\u{1da36}\u{1da3b}-\u{1da6c}\u{1da75}\u{1da84}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}\u{1e000}-\u{1e006}\u{1e008}-\u{1e018}\u{1e01b}-\u{1e021}\u{1e023}-\u{1e024}\u{1e026}-\u{1e02a}\u{1e08f}\u{1e130}-\u{1e136}\u{1e2ae}\u{1e2ec}-\u{1e2ef}\u{1e4ec}-\u{1e4ef}\u{1e5ee}-\u{1e5ef}\u{1e6e3}\u{1e6e6}\u{1e6ee}-\u{1e6ef}\u{1e6f5}\u{1e8d0}-\u{1e8d6}\u{1e944}-\u{1e94a}\u{e0100}-\u{e01ef}]{5})[^\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{378}-\u{379}\u{380}-\u{383}\u{38b}\u{38d}\u{3a2}\u{530}\u{557}-\u{558}\u{58b}-\u{58c}\u{590}\u{5c8}-\u{5cf}\u{5eb}-\u{5ee}\u{5f5}-\u{605}\u{61c}\u{6dd}\u{70e}-\u{70f}\u{74b}-\u{74c}\u{7b2}-\u{7bf}\u{7fb}-\u{7fc}\u{82e}-\u{82f}\u{83f}\u{85c}-\u{85d}\u{85f}\u{86b}-\u{86f}\u{890}-\u{896}\u{8e2}\u{984}\u{98d}-\u{98e}\u{991}-\u{992}\u{9a9}\u{9b1}\u{9b3}-\u{9b5}\u{9ba}-\u{9bb}\u{9c5}-\u{9c6}\u{9c9}-\u{9ca}\u{9cf}-\u{9d6}\u{9d8}-\u{9db}\u{9de}\u{9e4}-\u{9e5}\u{9ff}-\u{a00}\u{a04}\u{a0b}-\u{a0e}\u{a11}-\u{a12}\u{a29}\u{a31}\u{a34}\u{a37}\u{a3a}-\u{a3b}\u{a3d}\u{a43}-\u{a46}\u{a49}-\u{a4a}\u{a4e}-\u{a50}\u{a52}-\u{a58}\u{a5d}\u{a5f}-\u{a65}\u{a77}-\u{a80}\u{a84}\u{a8e}\u{a92}\u{aa9}\u{ab1}\u{ab4}\u{aba}-\u{abb}\u{ac6}\u{aca}\u{ace}-\u{acf}\u{ad1}-\u{adf}\u{ae4}-\u{ae5}\u{af2}-\u{af8}\u{b00}\u{b04}\u{b0d}-\u{b0e}\u{b11}-\u{b12}\u{b29}\u{b31}\u{b34}\u{b3a}-\u{b3b}\u{b45}-\u{b46}\u{b49}-\u{b4a}\u{b4e}-\u{b54}\u{b58}-\u{b5b}\u{b5e}\u{b64}-\u{b65}\u{b78}-\u{b81}\u{b84}\u{b8b}-\u{b8d}\u{b91}\u{b96}-\u{b98}\u{b9b}\u{b9d}\u{ba0}-\u{ba2}\u{ba5}-\u{ba7}\u{bab}-\u{bad}\u{bba}-\u{bbd}\u{bc3}-\u{bc5}\u{bc9}\u{bce}-\u{bcf}\u{bd1}-\u{bd6}\u{bd8}-\u{be5}\u{bfb}-\u{bff}\u{c0d}\u{c11}\u{c29}\u{c3a}-\u{c3b}\u{c45}\u{c49}\u{c4e}-\u{c54}\u{c57}\u{c5b}\u{c5e}-\u{c5f}\u{c64}-\u{c65}\u{c70}-\u{c76}\u{c8d}\u{c91}\u{ca9}\u{cb4}\u{cba}-\u{cbb}\u{cc5}\u{cc9}\u{cce}-\u{cd4}\u{cd7}-\u{cdb}\u{cdf}\u{ce4}-\u{ce5}\u{cf0}\u{cf4}-\u{cff}\u{d0d}\u{d11}\u{d45}\u{d49}\u{d50}-\u{d53}\u{d64}-\u{d65}\u{d80}\u{d84}\u{d97}-\u{d99}\u{db2}\u{dbc}\u{dbe}-\u{dbf}\u{dc7}-\u{dc9}\u{dcb}-\u{dce}\u{dd5}\u{dd7}\u{de0}-\u{de5}\u{df0}-\u{df1}\u{df5}-\u{e00}\u{e3b}-\u{e3e}\u{e5c}-\u{e80}\u{e83}\u{e85}\u{e8b}\u{ea4}\u{ea6}\u{ebe}-\u{ebf}\u{ec5}\u{ec7}\u{ecf}\u{eda}-\u{edb}\u{ee0}-\u{eff}\u{f48}\u{f6d}-\u{f70}\u{f98}\u{fbd}\u{fcd}\u{fdb}-\u{fff}\u{10c6}\u{10c8}-\u{10cc}\u{10ce}-\u{10cf}\u{115f}-\u{1160}\u{1249}\u{124e}-\u{124f}\u{1257}\u{1259}\u{125e}-\u{125f}\u{1289}\u{128e}-\u{128f}\u{12b1}\u{12b6}-\u{12b7}\u{12bf}\u{12c1}\u{12c6}-\u{12c7}\u{12d7}\u{1311}\u{1316}-\u{1317}\u{135b}-\u{135c}\u{137d}-\u{137f}\u{139a}-\u{139f}\u{13f6}-\u{13f7}\u{13fe}-\u{13ff}\u{169d}-\u{169f}\u{16f9}-\u{16ff}\u{1716}-\u{171e}\u{1737}-\u{173f}\u{1754}-\u{175f}\u{176d}\u{1771}\u{1774}-\u{177f}\u{17b4}-\u{17b5}\u{17de}-\u{17df}\u{17ea}-\u{17ef}\u{17fa}-\u{17ff}\u{180b}-\u{180f}\u{181a}-\u{181f}\u{1879}-\u{187f}\u{18ab}-\u{18af}\u{18f6}-\u{18ff}\u{191f}\u{192c}-\u{192f}\u{193c}-\u{193f}\u{1941}-\u{1943}\u{196e}-\u{196f}\u{1975}-\u{197f}\u{19ac}-\u{19af}\u{19ca}-\u{19cf}\u{19db}-\u{19dd}\u{1a1c}-\u{1a1d}\u{1a5f}\u{1a7d}-\u{1a7e}\u{1a8a}-\u{1a8f}\u{1a9a}-\u{1a9f}\u{1aae}-\u{1aaf}\u{1ade}-\u{1adf}\u{1aec}-\u{1aff}\u{1b4d}\u{1bf4}-\u{1bfb}\u{1c38}-\u{1c3a}\u{1c4a}-\u{1c4c}\u{1c8b}-\u{1c8f}\u{1cbb}-\u{1cbc}\u{1cc8}-\u{1ccf}\u{1cfb}-\u{1cff}\u{1f16}-\u{1f17}\u{1f1e}-\u{1f1f}\u{1f46}-\u{1f47}\u{1f4e}-\u{1f4f}\u{1f58}\u{1f5a}\u{1f5c}\u{1f5e}\u{1f7e}-\u{1f7f}\u{1fb5}\u{1fc5}\u{1fd4}-\u{1fd5}\u{1fdc}\u{1ff0}-\u{1ff1}\u{1ff5}\u{1fff}\u{200b}\u{200e}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{2072}-\u{2073}\u{208f}\u{209d}-\u{209f}\u{20c2}-\u{20cf}\u{20f1}-\u{20ff}\u{218c}-\u{218f}\u{242a}-\u{243f}\u{244b}-\u{245f}\u{2800}\u{2b74}-\u{2b75}\u{2cf4}-\u{2cf8}\u{2d26}\u{2d28}-\u{2d2c}\u{2d2e}-\u{2d2f}\u{2d68}-\u{2d6e}\u{2d71}-\u{2d7e}\u{2d97}-\u{2d9f}\u{2da7}\u{2daf}\u{2db7}\u{2dbf}\u{2dc7}\u{2dcf}\u{2dd7}\u{2ddf}\u{2e5e}-\u{2e7f}\u{2e9a}\u{2ef4}-\u{2eff}\u{2fd6}-\u{2fef}\u{3040}\u{3097}-\u{3098}\u{3100}-\u{3104}\u{3130}\u{3164}\u{318f}\u{31e6}-\u{31ee}\u{321f}\u{a48d}-\u{a48f}\u{a4c7}-\u{a4cf}\u{a62c}-\u{a63f}\u{a6f8}-\u{a6ff}\u{a7dd}-\u{a7f0}\u{a82d}-\u{a82f}\u{a83a}-\u{a83f}\u{a878}-\u{a87f}\u{a8c6}-\u{a8cd}\u{a8da}-\u{a8df}\u{a954}-\u{a95e}\u{a97d}-\u{a97f}\u{a9ce}\u{a9da}-\u{a9dd}\u{a9ff}\u{aa37}-\u{aa3f}\u{aa4e}-\u{aa4f}\u{aa5a}-\u{aa5b}\u{aac3}-\u{aada}\u{aaf7}-\u{ab00}\u{ab07}-\u{ab08}\u{ab0f}-\u{ab10}\u{ab17}-\u{ab1f}\u{ab27}\u{ab2f}\u{ab6c}-\u{ab6f}\u{abee}-\u{abef}\u{abfa}-\u{abff}\u{d7a4}-\u{d7af}\u{d7c7}-\u{d7ca}\u{d7fc}-\u{f8ff}\u{fa6e}-\u{fa6f}\u{fada}-\u{faff}\u{fb07}-\u{fb12}\u{fb18}-\u{fb1c}\u{fb37}\u{fb3d}\u{fb3f}\u{fb42}\u{fb45}\u{fdd0}-\u{fdef}\u{fe00}-\u{fe0d}\u{fe1a}-\u{fe1f}\u{fe53}\u{fe67}\u{fe6c}-\u{fe6f}\u{fe75}\u{fefd}-\u{ff00}\u{ffa0}\u{ffbf}-\u{ffc1}\u{ffc8}-\u{ffc9}\u{ffd0}-\u{ffd1}\u{ffd8}-\u{ffd9}\u{ffdd}-\u{ffdf}\u{ffe7}\u{ffef}-\u{ffff}\u{1000c}\u{10027}\u{1003b}\u{1003e}\u{1004e}-\u{1004f}\u{1005e}-\u{1007f}\u{100fb}-\u{100ff}\u{10103}-\u{10106}\u{10134}-\u{10136}\u{1018f}\u{1019d}-\u{1019f}\u{101a1}-\u{101cf}\u{101fe}-\u{1027f}\u{1029d}-\u{1029f}\u{102d1}-\u{102df}\u{102fc}-\u{102ff}\u{10324}-\u{1032c}\u{1034b}-\u{1034f}\u{1037b}-\u{1037f}\u{1039e}\u{103c4}-\u{103c7}\u{103d6}-\u{103ff}\u{1049e}-\u{1049f}\u{104aa}-\u{104af}\u{104d4}-\u{104d7}\u{104fc}-\u{104ff}\u{10528}-\u{1052f}\u{10564}-\u{1056e}\u{1057b}\u{1058b}\u{10593}\u{10596}\u{105a2}\u{105b2}\u{105ba}\u{105bd}-\u{105bf}\u{105f4}-\u{105ff}\u{10737}-\u{1073f}\u{10756}-\u{1075f}\u{10768}-\u{1077f}\u{10786}\u{107b1}\u{107bb}-\u{107ff}\u{10806}-\u{10807}\u{10809}\u{10836}\u{10839}-\u{1083b}\u{1083d}-\u{1083e}\u{10856}\u{1089f}-\u{108a6}\u{108b0}-\u{108df}\u{108f3}\u{108f6}-\u{108fa}\u{1091c}-\u{1091e}\u{1093a}-\u{1093e}\u{1095a}-\u{1097f}\u{109b8}-\u{109bb}\u{109d0}-\u{109d1}\u{10a04}\u{10a07}-\u{10a0b}\u{10a14}\u{10a18}\u{10a36}-\u{10a37}\u{10a3b}-\u{10a3e}\u{10a49}-\u{10a4f}\u{10a59}-\u{10a5f}\u{10aa0}-\u{10abf}\u{10ae7}-\u{10aea}\u{10af7}-\u{10aff}\u{10b36}-\u{10b38}\u{10b56}-\u{10b57}\u{10b73}-\u{10b77}\u{10b92}-\u{10b98}\u{10b9d}-\u{10ba8}\u{10bb0}-\u{10bff}\u{10c49}-\u{10c7f}\u{10cb3}-\u{10cbf}\u{10cf3}-\u{10cf9}\u{10d28}-\u{10d2f}\u{10d3a}-\u{10d3f}\u{10d66}-\u{10d68}\u{10d86}-\u{10d8d}\u{10d90}-\u{10e5f}\u{10e7f}\u{10eaa}\u{10eae}-\u{10eaf}\u{10eb2}-\u{10ec1}\u{10ec8}-\u{10ecf}\u{10ed9}-\u{10ef9}\u{10f28}-\u{10f2f}\u{10f5a}-\u{10f6f}\u{10f8a}-\u{10faf}\u{10fcc}-\u{10fdf}\u{10ff7}-\u{10fff}\u{1104e}-\u{11051}\u{11076}-\u{1107e}\u{110bd}\u{110c3}-\u{110cf}\u{110e9}-\u{110ef}\u{110fa}-\u{110ff}\u{11135}\u{11148}-\u{1114f}\u{11177}-\u{1117f}\u{111e0}\u{111f5}-\u{111ff}\u{11212}\u{11242}-\u{1127f}\u{11287}\u{11289}\u{1128e}\u{1129e}\u{112aa}-\u{112af}\u{112eb}-\u{112ef}\u{112fa}-\u{112ff}\u{11304}\u{1130d}-\u{1130e}\u{11311}-\u{11312}\u{11329}\u{11331}\u{11334}\u{1133a}\u{11345}-\u{11346}\u{11349}-\u{1134a}\u{1134e}-\u{1134f}\u{11351}-\u{11356}\u{11358}-\u{1135c}\u{11364}-\u{11365}\u{1136d}-\u{1136f}\u{11375}-\u{1137f}\u{1138a}\u{1138c}-\u{1138d}\u{1138f}\u{113b6}\u{113c1}\u{113c3}-\u{113c4}\u{113c6}\u{113cb}\u{113d6}\u{113d9}-\u{113e0}\u{113e3}-\u{113ff}\u{1145c}\u{11462}-\u{1147f}\u{114c8}-\u{114cf}\u{114da}-\u{1157f}\u{115b6}-\u{115b7}\u{115de}-\u{115ff}\u{11645}-\u{1164f}\u{1165a}-\u{1165f}\u{1166d}-\u{1167f}\u{116ba}-\u{116bf}\u{116ca}-\u{116cf}\u{116e4}-\u{116ff}\u{1171b}-\u{1171c}\u{1172c}-\u{1172f}\u{11747}-\u{117ff}\u{1183c}-\u{1189f}\u{118f3}-\u{118fe}\u{11907}-\u{11908}\u{1190a}-\u{1190b}\u{11914}\u{11917}\u{11936}\u{11939}-\u{1193a}\u{11947}-\u{1194f}\u{1195a}-\u{1199f}\u{119a8}-\u{119a9}\u{119d8}-\u{119d9}\u{119e5}-\u{119ff}\u{11a48}-\u{11a4f}\u{11aa3}-\u{11aaf}\u{11af9}-\u{11aff}\u{11b0a}-\u{11b5f}\u{11b68}-\u{11bbf}\u{11be2}-\u{11bef}\u{11bfa}-\u{11bff}\u{11c09}\u{11c37}\u{11c46}-\u{11c4f}\u{11c6d}-\u{11c6f}\u{11c90}-\u{11c91}\u{11ca8}\u{11cb7}-\u{11cff}\u{11d07}\u{11d0a}\u{11d37}-\u{11d39}\u{11d3b}\u{11d3e}\u{11d48}-\u{11d4f}\u{11d5a}-\u{11d5f}\u{11d66}\u{11d69}\u{11d8f}\u{11d92}\u{11d99}-\u{11d9f}\u{11daa}-\u{11daf}\u{11ddc}-\u{11ddf}\u{11dea}-\u{11edf}\u{11ef9}-\u{11eff}\u{11f11}\u{11f3b}-\u{11f3d}\u{11f5b}-\u{11faf}\u{11fb1}-\u{11fbf}\u{11ff2}-\u{11ffe}\u{1239a}-\u{123ff}\u{1246f}\u{12475}-\u{1247f}\u{12544}-\u{12f8f}\u{12ff3}-\u{12fff}\u{13430}-\u{1343f}\u{13441}-\u{13442}\u{13456}-\u{1345f}\u{143fb}-\u{143ff}\u{14647}-\u{160ff}\u{1613a}-\u{167ff}\u{16a39}-\u{16a3f}\u{16a5f}\u{16a6a}-\u{16a6d}\u{16abf}\u{16aca}-\u{16acf}\u{16aee}-\u{16aef}\u{16af6}-\u{16aff}\u{16b46}-\u{16b4f}\u{16b5a}\u{16b62}\u{16b78}-\u{16b7c}\u{16b90}-\u{16d3f}\u{16d7a}-\u{16e3f}\u{16e9b}-\u{16e9f}\u{16eb9}-\u{16eba}\u{16ed4}-\u{16eff}\u{16f4b}-\u{16f4e}\u{16f88}-\u{16f8e}\u{16fa0}-\u{16fdf}\u{16fe4}-\u{16fef}\u{16ff7}-\u{16fff}\u{18cd6}-\u{18cfe}\u{18d1f}-\u{18d7f}\u{18df3}-\u{1afef}\u{1aff4}\u{1affc}\u{1afff}\u{1b123}-\u{1b131}\u{1b133}-\u{1b14f}\u{1b153}-\u{1b154}\u{1b156}-\u{1b163}\u{1b168}-\u{1b16f}\u{1b2fc}-\u{1bbff}\u{1bc6b}-\u{1bc6f}\u{1bc7d}-\u{1bc7f}\u{1bc89}-\u{1bc8f}\u{1bc9a}-\u{1bc9b}\u{1bca0}-\u{1cbff}\u{1ccfd}-\u{1ccff}\u{1ceb4}-\u{1ceb9}\u{1ced1}-\u{1cedf}\u{1cef1}-\u{1ceff}\u{1cf2e}-\u{1cf2f}\u{1cf47}-\u{1cf4f}\u{1cfc4}-\u{1cfff}\u{1d0f6}-\u{1d0ff}\u{1d127}-\u{1d128}\u{1d159}\u{1d173}-\u{1d17a}\u{1d1eb}-\u{1d1ff}\u{1d246}-\u{1d2bf}\u{1d2d4}-\u{1d2df}\u{1d2f4}-\u{1d2ff}\u{1d357}-\u{1d35f}\u{1d379}-\u{1d3ff}\u{1d455}\u{1d49d}\u{1d4a0}-\u{1d4a1}\u{1d4a3}-\u{1d4a4}\u{1d4a7}-\u{1d4a8}\u{1d4ad}\u{1d4ba}\u{1d4bc}\u{1d4c4}\u{1d506}\u{1d50b}-\u{1d50c}\u{1d515}\u{1d51d}\u{1d53a}\u{1d53f}\u{1d545}\u{1d547}-\u{1d549}\u{1d551}\u{1d6a6}-\u{1d6a7}\u{1d7cc}-\u{1d7cd}\u{1da8c}-\u{1da9a}\u{1daa0}\u{1dab0}-\u{1deff}\u{1df1f}-\u{1df24}\u{1df2b}-\u{1dfff}\u{1e007}\u{1e019}-\u{1e01a}\u{1e022}\u{1e025}\u{1e02b}-\u{1e02f}\u{1e06e}-\u{1e08e}\u{1e090}-\u{1e0ff}\u{1e12d}-\u{1e12f}\u{1e13e}-\u{1e13f}\u{1e14a}-\u{1e14d}\u{1e150}-\u{1e28f}\u{1e2af}-\u{1e2bf}\u{1e2fa}-\u{1e2fe}\u{1e300}-\u{1e4cf}\u{1e4fa}-\u{1e5cf}\u{1e5fb}-\u{1e5fe}\u{1e600}-\u{1e6bf}\u{1e6df}\u{1e6f6}-\u{1e6fd}\u{1e700}-\u{1e7df}\u{1e7e7}\u{1e7ec}\u{1e7ef}\u{1e7ff}\u{1e8c5}-\u{1e8c6}\u{1e8d7}-\u{1e8ff}\u{1e94c}-\u{1e94f}\u{1e95a}-\u{1e95d}\u{1e960}-\u{1ec70}\u{1ecb5}-\u{1ed00}\u{1ed3e}-\u{1edff}\u{1ee04}\u{1ee20}\u{1ee23}\u{1ee25}-\u{1ee26}\u{1ee28}\u{1ee33}\u{1ee38}\u{1ee3a}\u{1ee3c}-\u{1ee41}\u{1ee43}-\u{1ee46}\u{1ee48}\u{1ee4a}\u{1ee4c}\u{1ee50}\u{1ee53}\u{1ee55}-\u{1ee56}\u{1ee58}\u{1ee5a}\u{1ee5c}\u{1ee5e}\u{1ee60}\u{1ee63}\u{1ee65}-\u{1ee66}\u{1ee6b}\u{1ee73}\u{1ee78}\u{1ee7d}\u{1ee7f}\u{1ee8a}\u{1ee9c}-\u{1eea0}\u{1eea4}\u{1eeaa}\u{1eebc}-\u{1eeef}\u{1eef2}-\u{1efff}\u{1f02c}-\u{1f02f}\u{1f094}-\u{1f09f}\u{1f0af}-\u{1f0b0}\u{1f0c0}\u{1f0d0}\u{1f0f6}-\u{1f0ff}\u{1f1ae}-\u{1f1e5}\u{1f203}-\u{1f20f}\u{1f23c}-\u{1f23f}\u{1f249}-\u{1f24f}\u{1f252}-\u{1f25f}\u{1f266}-\u{1f2ff}\u{1f6d9}-\u{1f6db}\u{1f6ed}-\u{1f6ef}\u{1f6fd}-\u{1f6ff}\u{1f7da}-\u{1f7df}\u{1f7ec}-\u{1f7ef}\u{1f7f1}-\u{1f7ff}\u{1f80c}-\u{1f80f}\u{1f848}-\u{1f84f}\u{1f85a}-\u{1f85f}\u{1f888}-\u{1f88f}\u{1f8ae}-\u{1f8af}\u{1f8bc}-\u{1f8bf}\u{1f8c2}-\u{1f8cf}\u{1f8d9}-\u{1f8ff}\u{1fa58}-\u{1fa5f}\u{1fa6e}-\u{1fa6f}\u{1fa7d}-\u{1fa7f}\u{1fa8b}-\u{1fa8d}\u{1fac7}\u{1fac9}-\u{1facc}\u{1fadd}-\u{1fade}\u{1faeb}-\u{1faee}\u{1faf9}-\u{1faff}\u{1fb93}\u{1fbfb}-\u{1ffff}\u{2a6e0}-\u{2a6ff}\u{2b81e}-\u{2b81f}\u{2ceae}-\u{2ceaf}\u{2ebe1}-\u{2ebef}\u{2ee5e}-\u{2f7ff}\u{2fa1e}-\u{2ffff}\u{3134b}-\u{3134f}\u{3347a}-\u{10ffff}]+$/u;
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3172,7 +4732,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data1 === "identity_assertion") || (data1 === "anonymous"))){
-const err3 = {instancePath:instancePath+"/requestBody/type",schemaPath:"#/properties/requestBody/properties/type/enum",keyword:"enum",params:{allowedValues: schema24.properties.requestBody.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/requestBody/type",schemaPath:"#/properties/requestBody/properties/type/enum",keyword:"enum",params:{allowedValues: schema30.properties.requestBody.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3195,7 +4755,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!((data2 === "urn:ietf:params:oauth:token-type:id-jag") || (data2 === "verified_email"))){
-const err5 = {instancePath:instancePath+"/requestBody/assertion_type",schemaPath:"#/properties/requestBody/properties/assertion_type/enum",keyword:"enum",params:{allowedValues: schema24.properties.requestBody.properties.assertion_type.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/requestBody/assertion_type",schemaPath:"#/properties/requestBody/properties/assertion_type/enum",keyword:"enum",params:{allowedValues: schema30.properties.requestBody.properties.assertion_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3253,7 +4813,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((data4 === "bearer_token") || (data4 === "jwt")) || (data4 === "sandbox_token")) || (data4 === "ephemeral_key"))){
-const err10 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/enum",keyword:"enum",params:{allowedValues: schema24.properties.requestBody.properties.requested_credential_type.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/enum",keyword:"enum",params:{allowedValues: schema30.properties.requestBody.properties.requested_credential_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3287,7 +4847,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5.length <= 200){
-if(!(formats10.test(data5))){
+if(!(formats18.test(data5))){
 const err13 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -3333,14 +4893,14 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-exports.v13 = validate23;
-const schema25 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"claim_token":{"type":"string","minLength":1,"maxLength":4096},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"otp":{"type":"string","minLength":1,"maxLength":64},"requested_credential_type":{"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v19 = validate29;
+const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"claim_token":{"type":"string","minLength":1,"maxLength":4096},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"otp":{"type":"string","minLength":1,"maxLength":64},"requested_credential_type":{"type":"string","enum":["bearer_token","jwt","sandbox_token","ephemeral_key"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3416,7 +4976,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data2.length <= 508){
-if(!pattern19.test(data2)){
+if(!pattern22.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -3428,7 +4988,7 @@ errors++;
 }
 }
 if(data2.length <= 508){
-if(!(formats4.test(data2))){
+if(!(formats6.test(data2))){
 const err7 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -3499,7 +5059,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data4 === "bearer_token") || (data4 === "jwt")) || (data4 === "sandbox_token")) || (data4 === "ephemeral_key"))){
-const err13 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/enum",keyword:"enum",params:{allowedValues: schema25.properties.requestBody.properties.requested_credential_type.enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/requestBody/requested_credential_type",schemaPath:"#/properties/requestBody/properties/requested_credential_type/enum",keyword:"enum",params:{allowedValues: schema31.properties.requestBody.properties.requested_credential_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3533,7 +5093,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data5.length <= 200){
-if(!(formats10.test(data5))){
+if(!(formats18.test(data5))){
 const err16 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -3579,14 +5139,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-exports.v14 = validate24;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["credential"],"properties":{"credential":{"type":"string","minLength":1,"maxLength":16384}}}},"required":["requestBody"]};
+exports.v20 = validate30;
+const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["credential"],"properties":{"credential":{"type":"string","minLength":1,"maxLength":16384}}}},"required":["requestBody"]};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3671,14 +5231,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate25;
-const schema27 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"credential_type":{"type":"string","enum":["bearer_token","jwt"]},"scopes":{"type":"array","minItems":1,"maxItems":4,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:execute"]}}}}},"required":["requestBody"]};
+exports.v21 = validate31;
+const schema33 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"credential_type":{"type":"string","enum":["bearer_token","jwt"]},"scopes":{"type":"array","minItems":1,"maxItems":4,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:execute"]}}}}},"required":["requestBody"]};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3739,7 +5299,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -3775,7 +5335,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data2 === "bearer_token") || (data2 === "jwt"))){
-const err8 = {instancePath:instancePath+"/requestBody/credential_type",schemaPath:"#/properties/requestBody/properties/credential_type/enum",keyword:"enum",params:{allowedValues: schema27.properties.requestBody.properties.credential_type.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/requestBody/credential_type",schemaPath:"#/properties/requestBody/properties/credential_type/enum",keyword:"enum",params:{allowedValues: schema33.properties.requestBody.properties.credential_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3826,7 +5386,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((((data4 === "read") || (data4 === "write")) || (data4 === "auth:dev")) || (data4 === "agent:execute"))){
-const err12 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema27.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema33.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3895,17 +5455,17 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-exports.v16 = validate26;
-const schema28 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","audience"],"properties":{"url":{"type":"string","format":"uri","maxLength":2048},"audience":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[!-~]+$"},"authorization":{"type":"string","minLength":1,"maxLength":1024,"pattern":"^[ -~]+$"}}}},"required":["requestBody"]};
-const formats18 = module1.fullFormats.uri;
-const pattern31 = new RegExp("^[!-~]+$", "u");
-const pattern32 = new RegExp("^[ -~]+$", "u");
+exports.v22 = validate32;
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","audience"],"properties":{"url":{"type":"string","format":"uri","maxLength":2048},"audience":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[!-~]+$"},"authorization":{"type":"string","minLength":1,"maxLength":1024,"pattern":"^[ -~]+$"}}}},"required":["requestBody"]};
+const formats26 = module1.fullFormats.uri;
+const pattern45 = new RegExp("^[!-~]+$", "u");
+const pattern46 = new RegExp("^[ -~]+$", "u");
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3956,7 +5516,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 4096){
-if(!(formats18(data1))){
+if(!(formats26(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -4003,7 +5563,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.length <= 1024){
-if(!pattern31.test(data2)){
+if(!pattern45.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/audience",schemaPath:"#/properties/requestBody/properties/audience/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -4050,7 +5610,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data3.length <= 2048){
-if(!pattern32.test(data3)){
+if(!pattern46.test(data3)){
 const err12 = {instancePath:instancePath+"/requestBody/authorization",schemaPath:"#/properties/requestBody/properties/authorization/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -4096,14 +5656,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-exports.v17 = validate27;
-const schema29 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v23 = validate33;
+const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4154,7 +5714,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 508){
-if(!pattern19.test(data1)){
+if(!pattern22.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -4166,7 +5726,7 @@ errors++;
 }
 }
 if(data1.length <= 508){
-if(!(formats4.test(data1))){
+if(!(formats6.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -4248,7 +5808,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data3.length <= 200){
-if(!(formats10.test(data3))){
+if(!(formats18.test(data3))){
 const err12 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -4294,14 +5854,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate28;
-const schema30 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
+exports.v24 = validate34;
+const schema36 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email","password"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4352,7 +5912,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 508){
-if(!pattern19.test(data1)){
+if(!pattern22.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -4364,7 +5924,7 @@ errors++;
 }
 }
 if(data1.length <= 508){
-if(!(formats4.test(data1))){
+if(!(formats6.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -4445,14 +6005,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v19 = validate29;
-const schema31 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"token":{"type":"string","minLength":1,"maxLength":1024}}}},"required":["requestBody"]};
+exports.v25 = validate35;
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"token":{"type":"string","minLength":1,"maxLength":1024}}}},"required":["requestBody"]};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4483,7 +6043,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data1.length <= 508){
-if(!pattern19.test(data1)){
+if(!pattern22.test(data1)){
 const err2 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -4495,7 +6055,7 @@ errors++;
 }
 }
 if(data1.length <= 508){
-if(!(formats4.test(data1))){
+if(!(formats6.test(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -4611,14 +6171,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password","new_password"],"properties":{"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"new_password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+exports.v26 = validate36;
+const schema38 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password","new_password"],"properties":{"password":{"type":"string","format":"password","minLength":1,"maxLength":128},"new_password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4748,14 +6308,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-exports.v21 = validate31;
-const schema33 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
+exports.v27 = validate37;
+const schema39 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["email"],"properties":{"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"}}}},"required":["requestBody"]};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -4796,7 +6356,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 508){
-if(!pattern19.test(data1)){
+if(!pattern22.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -4808,7 +6368,7 @@ errors++;
 }
 }
 if(data1.length <= 508){
-if(!(formats4.test(data1))){
+if(!(formats6.test(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -4854,14 +6414,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-exports.v22 = validate32;
-const schema34 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","password"],"properties":{"token":{"type":"string","minLength":1,"maxLength":200},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"end_access":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v28 = validate38;
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["token","password"],"properties":{"token":{"type":"string","minLength":1,"maxLength":200},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"end_access":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5003,16 +6563,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v23 = validate33;
-const schema35 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
-const formats32 = module1.fullFormats["date-time"];
-const pattern37 = new RegExp("^[0-9]{4}-", "u");
+exports.v29 = validate39;
+const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["read","write","auth:dev","agent:register","agent:execute"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+const formats40 = module1.fullFormats["date-time"];
+const pattern51 = new RegExp("^[0-9]{4}-", "u");
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5073,7 +6633,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -5137,7 +6697,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((data3 === "read") || (data3 === "write")) || (data3 === "auth:dev")) || (data3 === "agent:register")) || (data3 === "agent:execute"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema35.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema41.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5196,7 +6756,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern37.test(data4)){
+if(!pattern51.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -5206,7 +6766,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats32.validate(data4))){
+if(!(formats40.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -5241,15 +6801,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema36 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
-const schema37 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+exports.v30 = validate40;
+const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","grant_types","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"application_type":{"type":"string","enum":["web","native"]},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"grant_types":{"type":"array","minItems":1,"maxItems":5,"uniqueItems":true,"items":{"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","urn:ietf:params:oauth:grant-type:jwt-bearer"]}},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}},"token_endpoint_auth_method":{"type":"string","enum":["client_secret_basic","client_secret_post","none"]}}}},"required":["requestBody"]};
+const schema43 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5320,7 +6880,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err6 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -5356,7 +6916,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data2 === "web") || (data2 === "native"))){
-const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/requestBody/application_type",schemaPath:"#/properties/requestBody/properties/application_type/enum",keyword:"enum",params:{allowedValues: schema42.properties.requestBody.properties.application_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5398,7 +6958,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 4096){
-if(!(formats18(data4))){
+if(!(formats26(data4))){
 const err12 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -5465,7 +7025,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6.length <= 4096){
-if(!(formats18(data6))){
+if(!(formats26(data6))){
 const err17 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -5541,7 +7101,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((((data8 === "authorization_code") || (data8 === "refresh_token")) || (data8 === "client_credentials")) || (data8 === "urn:ietf:params:oauth:grant-type:device_code")) || (data8 === "urn:ietf:params:oauth:grant-type:jwt-bearer"))){
-const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/requestBody/grant_types/" + i2,schemaPath:"#/properties/requestBody/properties/grant_types/items/enum",keyword:"enum",params:{allowedValues: schema42.properties.requestBody.properties.grant_types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5628,7 +7188,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((((((((data10 === "openid") || (data10 === "profile")) || (data10 === "email")) || (data10 === "offline_access")) || (data10 === "read")) || (data10 === "write")) || (data10 === "auth:dev")) || (data10 === "agent:register")) || (data10 === "agent:execute"))){
-const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/requestBody/scopes/" + i4,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema42.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5687,7 +7247,7 @@ vErrors.push(err32);
 errors++;
 }
 if(!(((data11 === "client_secret_basic") || (data11 === "client_secret_post")) || (data11 === "none"))){
-const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema36.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
+const err33 = {instancePath:instancePath+"/requestBody/token_endpoint_auth_method",schemaPath:"#/properties/requestBody/properties/token_endpoint_auth_method/enum",keyword:"enum",params:{allowedValues: schema42.properties.requestBody.properties.token_endpoint_auth_method.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -5720,15 +7280,15 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema38 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
-const schema39 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
+exports.v31 = validate41;
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"redirect_uris":{"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}},"post_logout_redirect_uris":{"$ref":"#/properties/requestBody/properties/redirect_uris"},"scopes":{"type":"array","minItems":1,"maxItems":9,"uniqueItems":true,"items":{"type":"string","enum":["openid","profile","email","offline_access","read","write","auth:dev","agent:register","agent:execute"]}}}}},"required":["requestBody"]};
+const schema45 = {"type":"array","maxItems":20,"items":{"type":"string","format":"uri","maxLength":2048}};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -5769,7 +7329,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -5824,7 +7384,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data3.length <= 4096){
-if(!(formats18(data3))){
+if(!(formats26(data3))){
 const err7 = {instancePath:instancePath+"/requestBody/redirect_uris/" + i0,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -5891,7 +7451,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data5.length <= 4096){
-if(!(formats18(data5))){
+if(!(formats26(data5))){
 const err12 = {instancePath:instancePath+"/requestBody/post_logout_redirect_uris/" + i1,schemaPath:"#/properties/requestBody/properties/redirect_uris/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -5967,7 +7527,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((((((((data7 === "openid") || (data7 === "profile")) || (data7 === "email")) || (data7 === "offline_access")) || (data7 === "read")) || (data7 === "write")) || (data7 === "auth:dev")) || (data7 === "agent:register")) || (data7 === "agent:execute"))){
-const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema38.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/requestBody/scopes/" + i2,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6036,14 +7596,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-exports.v26 = validate36;
-const schema40 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v32 = validate42;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6094,7 +7654,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -6140,18 +7700,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v27 = validate37;
-const schema41 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"bind_responses":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
-const pattern38 = new RegExp("^[0-9a-f]{64}$", "u");
-const pattern39 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
-const pattern40 = new RegExp("^https?://", "u");
-const pattern41 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+exports.v33 = validate43;
+const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"status":{"type":"string","enum":["active","paused","disabled"]},"paused":{"type":"boolean"},"hwid_lock":{"type":"boolean"},"integrity_check":{"type":"boolean"},"executable_hashes":{"type":"array","maxItems":500,"uniqueItems":true,"items":{"type":"string","maxLength":64,"pattern":"^[0-9a-f]{64}$"}},"pause_sessions":{"type":"boolean"},"require_subscription":{"type":"boolean"},"require_signatures":{"type":"boolean"},"bind_responses":{"type":"boolean"},"secretless_clients":{"type":"boolean"},"require_client_trust":{"type":"boolean"},"block_vpn":{"type":"boolean"},"vpn_fail_closed":{"type":"boolean"},"minimum_version":{"type":"string","nullable":true,"maxLength":64,"pattern":"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},"download_url":{"type":"string","format":"uri","nullable":true,"maxLength":2048,"pattern":"^https?://"},"max_sessions":{"type":"integer","minimum":1,"maximum":1000},"tiers":{"type":"array","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}}},"required":["requestBody"]};
+const pattern52 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern53 = new RegExp("^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$", "u");
+const pattern54 = new RegExp("^https?://", "u");
+const pattern55 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6202,7 +7762,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -6238,7 +7798,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema41.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/status",schemaPath:"#/properties/requestBody/properties/status/enum",keyword:"enum",params:{allowedValues: schema47.properties.requestBody.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6316,7 +7876,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data7.length <= 128){
-if(!pattern38.test(data7)){
+if(!pattern52.test(data7)){
 const err13 = {instancePath:instancePath+"/requestBody/executable_hashes/" + i0,schemaPath:"#/properties/requestBody/properties/executable_hashes/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -6423,9 +7983,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data0.block_vpn !== undefined){
-if(typeof data0.block_vpn !== "boolean"){
-const err21 = {instancePath:instancePath+"/requestBody/block_vpn",schemaPath:"#/properties/requestBody/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.secretless_clients !== undefined){
+if(typeof data0.secretless_clients !== "boolean"){
+const err21 = {instancePath:instancePath+"/requestBody/secretless_clients",schemaPath:"#/properties/requestBody/properties/secretless_clients/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6435,9 +7995,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data0.vpn_fail_closed !== undefined){
-if(typeof data0.vpn_fail_closed !== "boolean"){
-const err22 = {instancePath:instancePath+"/requestBody/vpn_fail_closed",schemaPath:"#/properties/requestBody/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data0.require_client_trust !== undefined){
+if(typeof data0.require_client_trust !== "boolean"){
+const err22 = {instancePath:instancePath+"/requestBody/require_client_trust",schemaPath:"#/properties/requestBody/properties/require_client_trust/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6447,10 +8007,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data0.minimum_version !== undefined){
-let data14 = data0.minimum_version;
-if((typeof data14 !== "string") && (data14 !== null)){
-const err23 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data0.block_vpn !== undefined){
+if(typeof data0.block_vpn !== "boolean"){
+const err23 = {instancePath:instancePath+"/requestBody/block_vpn",schemaPath:"#/properties/requestBody/properties/block_vpn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6459,9 +8018,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(typeof data14 === "string"){
-if(func2(data14) > 64){
-const err24 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+if(data0.vpn_fail_closed !== undefined){
+if(typeof data0.vpn_fail_closed !== "boolean"){
+const err24 = {instancePath:instancePath+"/requestBody/vpn_fail_closed",schemaPath:"#/properties/requestBody/properties/vpn_fail_closed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6470,9 +8030,11 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data14.length <= 128){
-if(!pattern39.test(data14)){
-const err25 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
+}
+if(data0.minimum_version !== undefined){
+let data16 = data0.minimum_version;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err25 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6481,13 +8043,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-}
-if(data0.download_url !== undefined){
-let data15 = data0.download_url;
-if((typeof data15 !== "string") && (data15 !== null)){
-const err26 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data16 === "string"){
+if(func2(data16) > 64){
+const err26 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6496,9 +8054,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(typeof data15 === "string"){
-if(func2(data15) > 2048){
-const err27 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(data16.length <= 128){
+if(!pattern53.test(data16)){
+const err27 = {instancePath:instancePath+"/requestBody/minimum_version",schemaPath:"#/properties/requestBody/properties/minimum_version/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"},message:"must match pattern \""+"^(0|[1-9][0-9]{0,8})(\\.(0|[1-9][0-9]{0,8})){0,2}(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z.-]+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6507,9 +8065,13 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data15.length <= 4096){
-if(!pattern40.test(data15)){
-const err28 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
+}
+}
+}
+if(data0.download_url !== undefined){
+let data17 = data0.download_url;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err28 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6518,10 +8080,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data15.length <= 4096){
-if(!(formats18(data15))){
-const err29 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(typeof data17 === "string"){
+if(func2(data17) > 2048){
+const err29 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6530,13 +8091,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-}
-}
-if(data0.max_sessions !== undefined){
-let data16 = data0.max_sessions;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err30 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data17.length <= 4096){
+if(!pattern54.test(data17)){
+const err30 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/pattern",keyword:"pattern",params:{pattern: "^https?://"},message:"must match pattern \""+"^https?://"+"\""};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6545,9 +8102,10 @@ vErrors.push(err30);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 > 1000 || isNaN(data16)){
-const err31 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data17.length <= 4096){
+if(!(formats26(data17))){
+const err31 = {instancePath:instancePath+"/requestBody/download_url",schemaPath:"#/properties/requestBody/properties/download_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6556,8 +8114,13 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(data16 < 1 || isNaN(data16)){
-const err32 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+if(data0.max_sessions !== undefined){
+let data18 = data0.max_sessions;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err32 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6566,13 +8129,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-if(data0.tiers !== undefined){
-let data17 = data0.tiers;
-if(Array.isArray(data17)){
-if(data17.length > 50){
-const err33 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 > 1000 || isNaN(data18)){
+const err33 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6581,8 +8140,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(data17.length < 1){
-const err34 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data18 < 1 || isNaN(data18)){
+const err34 = {instancePath:instancePath+"/requestBody/max_sessions",schemaPath:"#/properties/requestBody/properties/max_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6591,16 +8150,13 @@ vErrors.push(err34);
 }
 errors++;
 }
-const len1 = data17.length;
-const enough21 = errors + 1000;
-for(let i2=0; i2<len1; i2++){
-if(errors >= enough21){
-break;
 }
-let data18 = data17[i2];
-if(typeof data18 === "string"){
-if(func2(data18) > 64){
-const err35 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+if(data0.tiers !== undefined){
+let data19 = data0.tiers;
+if(Array.isArray(data19)){
+if(data19.length > 50){
+const err35 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6609,8 +8165,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(func2(data18) < 1){
-const err36 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data19.length < 1){
+const err36 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6619,9 +8175,16 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(data18.length <= 128){
-if(!pattern41.test(data18)){
-const err37 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+const len1 = data19.length;
+const enough21 = errors + 1000;
+for(let i2=0; i2<len1; i2++){
+if(errors >= enough21){
+break;
+}
+let data20 = data19[i2];
+if(typeof data20 === "string"){
+if(func2(data20) > 64){
+const err37 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6630,10 +8193,8 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-}
-else {
-const err38 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data20) < 1){
+const err38 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6642,19 +8203,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-let i3 = data17.length;
-let j1;
-if(i3 > 1){
-const indices1 = Object.create(null);
-for(;i3--;){
-let item1 = data17[i3];
-if(typeof item1 !== "string"){
-continue;
-}
-if(typeof indices1[item1] == "number"){
-j1 = indices1[item1];
-const err39 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i3+" are identical)"};
+if(data20.length <= 128){
+if(!pattern55.test(data20)){
+const err39 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6662,14 +8213,11 @@ else {
 vErrors.push(err39);
 }
 errors++;
-break;
-}
-indices1[item1] = i3;
 }
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err40 = {instancePath:instancePath+"/requestBody/tiers/" + i2,schemaPath:"#/properties/requestBody/properties/tiers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6679,9 +8227,18 @@ vErrors.push(err40);
 errors++;
 }
 }
+let i3 = data19.length;
+let j1;
+if(i3 > 1){
+const indices1 = Object.create(null);
+for(;i3--;){
+let item1 = data19[i3];
+if(typeof item1 !== "string"){
+continue;
 }
-else {
-const err41 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err41 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i3+" are identical)"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6689,11 +8246,14 @@ else {
 vErrors.push(err41);
 }
 errors++;
+break;
+}
+indices1[item1] = i3;
 }
 }
 }
 else {
-const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err42 = {instancePath:instancePath+"/requestBody/tiers",schemaPath:"#/properties/requestBody/properties/tiers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6702,14 +8262,38 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate37.errors = vErrors;
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+else {
+const err44 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
+exports.v34 = validate44;
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":2592000}}}},"required":["requestBody"]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6784,16 +8368,75 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema43 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
-const pattern42 = new RegExp("^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const pattern44 = new RegExp("^[^\\u0000]*$", "u");
+exports.v35 = validate45;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"force":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.requestBody === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "requestBody"},message:"must have required property '"+"requestBody"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.requestBody !== undefined){
+let data0 = data.requestBody;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.force !== undefined){
+if(typeof data0.force !== "boolean"){
+const err1 = {instancePath:instancePath+"/requestBody/force",schemaPath:"#/properties/requestBody/properties/force/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/requestBody",schemaPath:"#/properties/requestBody/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate45.errors = vErrors;
+return errors === 0;
+}
+
+exports.v36 = validate46;
+const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount","tier"],"properties":{"amount":{"type":"integer","minimum":1,"maximum":10000},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"mask":{"type":"string","minLength":16,"maxLength":100}}}},"required":["requestBody"]};
+const pattern56 = new RegExp("^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+const pattern58 = new RegExp("^[^\\u0000]*$", "u");
+
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6936,7 +8579,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern42.test(data4)){
+if(!pattern56.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -6972,7 +8615,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data5 === "string"){
-if(!pattern37.test(data5)){
+if(!pattern51.test(data5)){
 const err15 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -6982,7 +8625,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!(formats32.validate(data5))){
+if(!(formats40.validate(data5))){
 const err16 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -7018,7 +8661,7 @@ vErrors.push(err18);
 errors++;
 }
 if(data6.length <= 1000){
-if(!pattern44.test(data6)){
+if(!pattern58.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -7089,14 +8732,14 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v30 = validate40;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v37 = validate47;
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"license_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64}},"all":{"type":"boolean","enum":[true]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7246,7 +8889,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(data4 === true)){
-const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema44.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema51.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7280,7 +8923,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data5.length <= 128){
-if(!pattern42.test(data5)){
+if(!pattern56.test(data5)){
 const err15 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -7326,15 +8969,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v31 = validate41;
-const schema45 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"license_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_users":{"type":"boolean"}}}},"required":["requestBody"]};
-const pattern46 = new RegExp("^[^\\u0000]+$", "u");
+exports.v38 = validate48;
+const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"license_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_users":{"type":"boolean"}}}},"required":["requestBody"]};
+const pattern60 = new RegExp("^[^\\u0000]+$", "u");
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7419,7 +9062,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern46.test(data2)){
+if(!pattern60.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -7486,7 +9129,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
-const err11 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/enum",keyword:"enum",params:{allowedValues: schema45.properties.requestBody.properties.filter.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/enum",keyword:"enum",params:{allowedValues: schema52.properties.requestBody.properties.filter.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7520,7 +9163,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data5.length <= 128){
-if(!pattern42.test(data5)){
+if(!pattern56.test(data5)){
 const err14 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -7567,7 +9210,7 @@ vErrors.push(err17);
 errors++;
 }
 if(data6.length <= 128){
-if(!pattern46.test(data6)){
+if(!pattern60.test(data6)){
 const err18 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -7614,7 +9257,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data7.length <= 256){
-if(!pattern46.test(data7)){
+if(!pattern60.test(data7)){
 const err22 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
@@ -7662,7 +9305,7 @@ vErrors.push(err25);
 errors++;
 }
 if(!(data8 === true)){
-const err26 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema45.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema52.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7743,7 +9386,7 @@ vErrors.push(err32);
 errors++;
 }
 if(data11.length <= 1000){
-if(!pattern44.test(data11)){
+if(!pattern58.test(data11)){
 const err33 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err33];
@@ -7791,14 +9434,14 @@ vErrors.push(err36);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"license_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v39 = validate49;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"license_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -7883,7 +9526,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern46.test(data2)){
+if(!pattern60.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/license_ids/" + i0,schemaPath:"#/properties/requestBody/properties/license_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -7950,7 +9593,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
-const err11 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/enum",keyword:"enum",params:{allowedValues: schema46.properties.requestBody.properties.filter.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/requestBody/filter/status",schemaPath:"#/properties/requestBody/properties/filter/properties/status/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.filter.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7984,7 +9627,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data5.length <= 128){
-if(!pattern42.test(data5)){
+if(!pattern56.test(data5)){
 const err14 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -8031,7 +9674,7 @@ vErrors.push(err17);
 errors++;
 }
 if(data6.length <= 128){
-if(!pattern46.test(data6)){
+if(!pattern60.test(data6)){
 const err18 = {instancePath:instancePath+"/requestBody/filter/reseller_id",schemaPath:"#/properties/requestBody/properties/filter/properties/reseller_id/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -8078,7 +9721,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data7.length <= 256){
-if(!pattern46.test(data7)){
+if(!pattern60.test(data7)){
 const err22 = {instancePath:instancePath+"/requestBody/filter/q",schemaPath:"#/properties/requestBody/properties/filter/properties/q/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
@@ -8126,7 +9769,7 @@ vErrors.push(err25);
 errors++;
 }
 if(!(data8 === true)){
-const err26 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema46.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err26 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8206,14 +9849,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v40 = validate50;
+const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"redeem_by":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8254,7 +9897,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern44.test(data1)){
+if(!pattern58.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8280,7 +9923,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern37.test(data2)){
+if(!pattern51.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -8290,7 +9933,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats32.validate(data2))){
+if(!(formats40.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/redeem_by",schemaPath:"#/properties/requestBody/properties/redeem_by/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -8325,14 +9968,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema48 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v41 = validate51;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"ban_user":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8373,7 +10016,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern44.test(data1)){
+if(!pattern58.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8421,14 +10064,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
+exports.v42 = validate52;
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}}}},"required":["requestBody"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8525,14 +10168,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema50 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v43 = validate53;
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["username"],"properties":{"username":{"type":"string","minLength":1,"maxLength":64,"format":"visible-identifier"},"password":{"type":"string","format":"password","minLength":8,"maxLength":128},"email":{"type":"string","format":"email","maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8655,7 +10298,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data3.length <= 508){
-if(!pattern19.test(data3)){
+if(!pattern22.test(data3)){
 const err10 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -8667,7 +10310,7 @@ errors++;
 }
 }
 if(data3.length <= 508){
-if(!(formats4.test(data3))){
+if(!(formats6.test(data3))){
 const err11 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -8714,7 +10357,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data4.length <= 64){
-if(!(formats10.test(data4))){
+if(!(formats18.test(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/role",schemaPath:"#/properties/requestBody/properties/role/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -8760,14 +10403,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
+exports.v44 = validate54;
+const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1,"maximum":36500},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"user_ids":{"type":"array","minItems":1,"maxItems":10000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"all":{"type":"boolean","enum":[true]}}}},"required":["requestBody"]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8853,7 +10496,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern42.test(data2)){
+if(!pattern56.test(data2)){
 const err7 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -8928,7 +10571,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern46.test(data4)){
+if(!pattern60.test(data4)){
 const err13 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -8976,7 +10619,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(data5 === true)){
-const err17 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema51.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -9009,15 +10652,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v38 = validate48;
-const schema52 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"user_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
-const func208 = Object.prototype.hasOwnProperty;
+exports.v45 = validate55;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"user_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+const func249 = Object.prototype.hasOwnProperty;
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9102,7 +10745,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern46.test(data2)){
+if(!pattern60.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -9145,7 +10788,7 @@ for(const key1 in data3){
 if(errors >= enough32){
 break;
 }
-if(!(func208.call(schema52.properties.requestBody.properties.filter.properties, key1))){
+if(!(func249.call(schema59.properties.requestBody.properties.filter.properties, key1))){
 const err9 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err9];
@@ -9239,7 +10882,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6.length <= 128){
-if(!pattern42.test(data6)){
+if(!pattern56.test(data6)){
 const err17 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -9277,7 +10920,7 @@ errors++;
 if(data3.created_since !== undefined){
 let data8 = data3.created_since;
 if(typeof data8 === "string"){
-if(!pattern37.test(data8)){
+if(!pattern51.test(data8)){
 const err20 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -9287,7 +10930,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!(formats32.validate(data8))){
+if(!(formats40.validate(data8))){
 const err21 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -9312,7 +10955,7 @@ errors++;
 if(data3.created_until !== undefined){
 let data9 = data3.created_until;
 if(typeof data9 === "string"){
-if(!pattern37.test(data9)){
+if(!pattern51.test(data9)){
 const err23 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -9322,7 +10965,7 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(!(formats32.validate(data9))){
+if(!(formats40.validate(data9))){
 const err24 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -9357,7 +11000,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!(((data10 === "none") || (data10 === "active")) || (data10 === "expired"))){
-const err27 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema52.properties.requestBody.properties.filter.properties.subscription.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema59.properties.requestBody.properties.filter.properties.subscription.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -9370,7 +11013,7 @@ errors++;
 if(data3.expires_since !== undefined){
 let data11 = data3.expires_since;
 if(typeof data11 === "string"){
-if(!pattern37.test(data11)){
+if(!pattern51.test(data11)){
 const err28 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err28];
@@ -9380,7 +11023,7 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(!(formats32.validate(data11))){
+if(!(formats40.validate(data11))){
 const err29 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err29];
@@ -9405,7 +11048,7 @@ errors++;
 if(data3.expires_until !== undefined){
 let data12 = data3.expires_until;
 if(typeof data12 === "string"){
-if(!pattern37.test(data12)){
+if(!pattern51.test(data12)){
 const err31 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err31];
@@ -9415,7 +11058,7 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(!(formats32.validate(data12))){
+if(!(formats40.validate(data12))){
 const err32 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err32];
@@ -9462,7 +11105,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(data13 === true)){
-const err36 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema52.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema59.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -9543,7 +11186,7 @@ vErrors.push(err42);
 errors++;
 }
 if(data16.length <= 1000){
-if(!pattern44.test(data16)){
+if(!pattern58.test(data16)){
 const err43 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err43];
@@ -9569,7 +11212,7 @@ vErrors.push(err44);
 errors++;
 }
 if(typeof data17 === "string"){
-if(!pattern37.test(data17)){
+if(!pattern51.test(data17)){
 const err45 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err45];
@@ -9579,7 +11222,7 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(!(formats32.validate(data17))){
+if(!(formats40.validate(data17))){
 const err46 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err46];
@@ -9614,14 +11257,14 @@ vErrors.push(err48);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v39 = validate49;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"user_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v46 = validate56;
+const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"user_ids":{"type":"array","minItems":1,"maxItems":1000,"items":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000]+$"}},"filter":{"type":"object","additionalProperties":false,"properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}}},"all":{"type":"boolean","enum":[true]},"cursor":{"type":"string","minLength":1,"maxLength":512},"dry_run":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -9706,7 +11349,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern46.test(data2)){
+if(!pattern60.test(data2)){
 const err6 = {instancePath:instancePath+"/requestBody/user_ids/" + i0,schemaPath:"#/properties/requestBody/properties/user_ids/items/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -9749,7 +11392,7 @@ for(const key1 in data3){
 if(errors >= enough35){
 break;
 }
-if(!(func208.call(schema53.properties.requestBody.properties.filter.properties, key1))){
+if(!(func249.call(schema60.properties.requestBody.properties.filter.properties, key1))){
 const err9 = {instancePath:instancePath+"/requestBody/filter",schemaPath:"#/properties/requestBody/properties/filter/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err9];
@@ -9843,7 +11486,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6.length <= 128){
-if(!pattern42.test(data6)){
+if(!pattern56.test(data6)){
 const err17 = {instancePath:instancePath+"/requestBody/filter/tier",schemaPath:"#/properties/requestBody/properties/filter/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -9881,7 +11524,7 @@ errors++;
 if(data3.created_since !== undefined){
 let data8 = data3.created_since;
 if(typeof data8 === "string"){
-if(!pattern37.test(data8)){
+if(!pattern51.test(data8)){
 const err20 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -9891,7 +11534,7 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!(formats32.validate(data8))){
+if(!(formats40.validate(data8))){
 const err21 = {instancePath:instancePath+"/requestBody/filter/created_since",schemaPath:"#/properties/requestBody/properties/filter/properties/created_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -9916,7 +11559,7 @@ errors++;
 if(data3.created_until !== undefined){
 let data9 = data3.created_until;
 if(typeof data9 === "string"){
-if(!pattern37.test(data9)){
+if(!pattern51.test(data9)){
 const err23 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -9926,7 +11569,7 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(!(formats32.validate(data9))){
+if(!(formats40.validate(data9))){
 const err24 = {instancePath:instancePath+"/requestBody/filter/created_until",schemaPath:"#/properties/requestBody/properties/filter/properties/created_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -9961,7 +11604,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!(((data10 === "none") || (data10 === "active")) || (data10 === "expired"))){
-const err27 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.filter.properties.subscription.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/requestBody/filter/subscription",schemaPath:"#/properties/requestBody/properties/filter/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema60.properties.requestBody.properties.filter.properties.subscription.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -9974,7 +11617,7 @@ errors++;
 if(data3.expires_since !== undefined){
 let data11 = data3.expires_since;
 if(typeof data11 === "string"){
-if(!pattern37.test(data11)){
+if(!pattern51.test(data11)){
 const err28 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err28];
@@ -9984,7 +11627,7 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(!(formats32.validate(data11))){
+if(!(formats40.validate(data11))){
 const err29 = {instancePath:instancePath+"/requestBody/filter/expires_since",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err29];
@@ -10009,7 +11652,7 @@ errors++;
 if(data3.expires_until !== undefined){
 let data12 = data3.expires_until;
 if(typeof data12 === "string"){
-if(!pattern37.test(data12)){
+if(!pattern51.test(data12)){
 const err31 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err31];
@@ -10019,7 +11662,7 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(!(formats32.validate(data12))){
+if(!(formats40.validate(data12))){
 const err32 = {instancePath:instancePath+"/requestBody/filter/expires_until",schemaPath:"#/properties/requestBody/properties/filter/properties/expires_until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err32];
@@ -10066,7 +11709,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(data13 === true)){
-const err36 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema53.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/requestBody/all",schemaPath:"#/properties/requestBody/properties/all/enum",keyword:"enum",params:{allowedValues: schema60.properties.requestBody.properties.all.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10146,14 +11789,14 @@ vErrors.push(err42);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v40 = validate50;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
+exports.v47 = validate57;
+const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"email":{"type":"string","format":"email","nullable":true,"maxLength":254,"pattern":"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},"role":{"type":"string","minLength":1,"maxLength":32,"format":"visible-name"}}}},"required":["requestBody"]};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10204,7 +11847,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 508){
-if(!pattern19.test(data1)){
+if(!pattern22.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0020\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0020\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -10216,7 +11859,7 @@ errors++;
 }
 }
 if(data1.length <= 508){
-if(!(formats4.test(data1))){
+if(!(formats6.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/email",schemaPath:"#/properties/requestBody/properties/email/format",keyword:"format",params:{format: "email"},message:"must match format \""+"email"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -10253,7 +11896,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.length <= 64){
-if(!(formats10.test(data2))){
+if(!(formats18.test(data2))){
 const err8 = {instancePath:instancePath+"/requestBody/role",schemaPath:"#/properties/requestBody/properties/role/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -10299,14 +11942,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-exports.v41 = validate51;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v48 = validate58;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10347,7 +11990,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern44.test(data1)){
+if(!pattern58.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -10373,7 +12016,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(!pattern37.test(data2)){
+if(!pattern51.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -10383,7 +12026,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats32.validate(data2))){
+if(!(formats40.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -10418,14 +12061,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v42 = validate52;
-const schema56 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
+exports.v49 = validate59;
+const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["password"],"properties":{"password":{"type":"string","format":"password","minLength":8,"maxLength":128}}}},"required":["requestBody"]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10510,14 +12153,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v50 = validate60;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["tier"],"properties":{"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10568,7 +12211,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 128){
-if(!pattern42.test(data1)){
+if(!pattern56.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -10661,14 +12304,14 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema58 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v51 = validate61;
+const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["kind"],"properties":{"kind":{"type":"string","enum":["user","hardware","network"]},"username":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"network":{"type":"string","minLength":2,"maxLength":49},"reason":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -10708,7 +12351,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!(((data1 === "user") || (data1 === "hardware")) || (data1 === "network"))){
-const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema58.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema65.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10871,7 +12514,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data5.length <= 1000){
-if(!pattern44.test(data5)){
+if(!pattern58.test(data5)){
 const err17 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -10897,7 +12540,7 @@ vErrors.push(err18);
 errors++;
 }
 if(typeof data6 === "string"){
-if(!pattern37.test(data6)){
+if(!pattern51.test(data6)){
 const err19 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -10907,7 +12550,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(formats32.validate(data6))){
+if(!(formats40.validate(data6))){
 const err20 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -10942,14 +12585,14 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
+exports.v52 = validate62;
+const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value","visibility"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"},"visibility":{"type":"string","enum":["public","session"]}}}},"required":["requestBody"]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11000,7 +12643,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 131072){
-if(!pattern44.test(data1)){
+if(!pattern58.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -11036,7 +12679,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data2 === "public") || (data2 === "session"))){
-const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema59.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/requestBody/visibility",schemaPath:"#/properties/requestBody/properties/visibility/enum",keyword:"enum",params:{allowedValues: schema66.properties.requestBody.properties.visibility.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11069,14 +12712,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v53 = validate63;
+const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["value"],"properties":{"value":{"type":"string","maxLength":65536,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11117,7 +12760,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 131072){
-if(!pattern44.test(data1)){
+if(!pattern58.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/value",schemaPath:"#/properties/requestBody/properties/value/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -11163,15 +12806,15 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema61 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
-const pattern88 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+exports.v54 = validate64;
+const schema68 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"version":{"type":"string","nullable":true,"minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}}}},"required":["requestBody"]};
+const pattern102 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11222,7 +12865,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 128){
-if(!pattern88.test(data1)){
+if(!pattern102.test(data1)){
 const err4 = {instancePath:instancePath+"/requestBody/version",schemaPath:"#/properties/requestBody/properties/version/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -11270,16 +12913,16 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate58;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100}}}},"required":["requestBody"]};
-const formats90 = module1.fullFormats.double;
-const pattern89 = new RegExp("^[A-Z]{3}$", "u");
+exports.v55 = validate65;
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","currency"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100}}}},"required":["requestBody"]};
+const formats98 = module1.fullFormats.double;
+const pattern103 = new RegExp("^[A-Z]{3}$", "u");
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11340,7 +12983,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -11377,7 +13020,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.length <= 6){
-if(!pattern89.test(data2)){
+if(!pattern103.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -11423,7 +13066,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(!(formats90.validate(data3))){
+if(!(formats98.validate(data3))){
 const err12 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -11468,14 +13111,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate59;
-const schema63 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v56 = validate66;
+const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"commission_margin":{"type":"number","format":"double","minimum":0,"maximum":100},"suspended":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11526,7 +13169,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -11572,7 +13215,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!(formats90.validate(data2))){
+if(!(formats98.validate(data2))){
 const err8 = {instancePath:instancePath+"/requestBody/commission_margin",schemaPath:"#/properties/requestBody/properties/commission_margin/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -11629,14 +13272,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate60;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
+exports.v57 = validate67;
+const schema71 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["prices"],"properties":{"prices":{"type":"array","maxItems":500,"items":{"type":"object","required":["app_id","tier","price"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}}}}},"required":["requestBody"]};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -11785,7 +13428,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data4.length <= 128){
-if(!pattern42.test(data4)){
+if(!pattern56.test(data4)){
 const err12 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/tier",schemaPath:"#/properties/requestBody/properties/prices/items/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -11878,7 +13521,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(formats90.validate(data7))){
+if(!(formats98.validate(data7))){
 const err20 = {instancePath:instancePath+"/requestBody/prices/" + i0+"/price",schemaPath:"#/properties/requestBody/properties/prices/items/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err20];
@@ -11947,14 +13590,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-exports.v51 = validate61;
-const schema65 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v58 = validate68;
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["amount"],"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12004,7 +13647,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(formats90.validate(data1))){
+if(!(formats98.validate(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -12050,7 +13693,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.length <= 1000){
-if(!pattern44.test(data2)){
+if(!pattern58.test(data2)){
 const err8 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -12086,14 +13729,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-exports.v52 = validate62;
-const schema66 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
+exports.v59 = validate69;
+const schema73 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"scopes":{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true,"items":{"type":"string","enum":["read","write"]}},"expires_at":{"type":"string","format":"date-time","nullable":true,"pattern":"^[0-9]{4}-"}}}},"required":["requestBody"]};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12154,7 +13797,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err5 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -12218,7 +13861,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((data3 === "read") || (data3 === "write"))){
-const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema66.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/requestBody/scopes/" + i0,schemaPath:"#/properties/requestBody/properties/scopes/items/enum",keyword:"enum",params:{allowedValues: schema73.properties.requestBody.properties.scopes.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12277,7 +13920,7 @@ vErrors.push(err13);
 errors++;
 }
 if(typeof data4 === "string"){
-if(!pattern37.test(data4)){
+if(!pattern51.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -12287,7 +13930,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(!(formats32.validate(data4))){
+if(!(formats40.validate(data4))){
 const err15 = {instancePath:instancePath+"/requestBody/expires_at",schemaPath:"#/properties/requestBody/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -12322,14 +13965,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-exports.v53 = validate63;
-const schema67 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+exports.v60 = validate70;
+const schema74 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["app_id","tier","amount"],"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"duration_days":{"type":"integer","minimum":1,"maximum":36500,"nullable":true},"lifetime":{"type":"boolean"},"amount":{"type":"integer","minimum":1,"maximum":1000},"note":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12447,7 +14090,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern42.test(data2)){
+if(!pattern56.test(data2)){
 const err10 = {instancePath:instancePath+"/requestBody/tier",schemaPath:"#/properties/requestBody/properties/tier/pattern",keyword:"pattern",params:{pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -12576,7 +14219,7 @@ vErrors.push(err20);
 errors++;
 }
 if(data6.length <= 1000){
-if(!pattern44.test(data6)){
+if(!pattern58.test(data6)){
 const err21 = {instancePath:instancePath+"/requestBody/note",schemaPath:"#/properties/requestBody/properties/note/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -12612,15 +14255,15 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-exports.v54 = validate64;
-const schema68 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","login.refused","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
-const pattern97 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
+exports.v61 = validate71;
+const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["url","types"],"properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","application.signing_key_rotated","application.signing_key_retired","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","login.refused","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"}}}},"required":["requestBody"]};
+const pattern111 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$", "u");
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12681,7 +14324,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data1.length <= 4096){
-if(!pattern97.test(data1)){
+if(!pattern111.test(data1)){
 const err5 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -12693,7 +14336,7 @@ errors++;
 }
 }
 if(data1.length <= 4096){
-if(!(formats18(data1))){
+if(!(formats26(data1))){
 const err6 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -12756,8 +14399,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!(((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "login.refused")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
-const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema68.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "application.signing_key_rotated")) || (data3 === "application.signing_key_retired")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "login.refused")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
+const err11 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema75.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12827,7 +14470,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data4.length <= 1000){
-if(!pattern44.test(data4)){
+if(!pattern58.test(data4)){
 const err16 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -12863,14 +14506,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v55 = validate65;
-const schema69 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","login.refused","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v62 = validate72;
+const schema76 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"url":{"type":"string","format":"uri","minLength":8,"maxLength":2048,"pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},"types":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","enum":["*","application.created","application.updated","application.paused","application.resumed","application.disabled","application.enabled","application.deleted","application.secret_rotated","application.secret_overlap_ended","application.signing_key_rotated","application.signing_key_retired","user.created","user.imported","user.updated","user.deleted","user.banned","user.unbanned","user.hwid_bound","user.hwid_reset","user.password_changed","user.subscription_extended","user.subscription_reduced","user.variable_set","user.variable_deleted","login.refused","session.created","session.ended","license.created","license.imported","license.updated","license.redeemed","license.banned","license.unbanned","license.paused","license.resumed","license.extended","license.transferred","license.deleted","ban.created","ban.lifted","variable.set","variable.deleted","file.uploaded","file.updated","file.deleted","webhook.created","webhook.updated","webhook.deleted","webhook.secret_rotated","webhook.disabled"]}},"description":{"type":"string","nullable":true,"maxLength":500,"pattern":"^[^\\u0000]*$"},"enabled":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12911,7 +14554,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 4096){
-if(!pattern97.test(data1)){
+if(!pattern111.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -12923,7 +14566,7 @@ errors++;
 }
 }
 if(data1.length <= 4096){
-if(!(formats18(data1))){
+if(!(formats26(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/url",schemaPath:"#/properties/requestBody/properties/url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -12986,8 +14629,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!(((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "login.refused")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
-const err9 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema69.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((((((((((((((((((((((((((((((((((((((((((((((((data3 === "*") || (data3 === "application.created")) || (data3 === "application.updated")) || (data3 === "application.paused")) || (data3 === "application.resumed")) || (data3 === "application.disabled")) || (data3 === "application.enabled")) || (data3 === "application.deleted")) || (data3 === "application.secret_rotated")) || (data3 === "application.secret_overlap_ended")) || (data3 === "application.signing_key_rotated")) || (data3 === "application.signing_key_retired")) || (data3 === "user.created")) || (data3 === "user.imported")) || (data3 === "user.updated")) || (data3 === "user.deleted")) || (data3 === "user.banned")) || (data3 === "user.unbanned")) || (data3 === "user.hwid_bound")) || (data3 === "user.hwid_reset")) || (data3 === "user.password_changed")) || (data3 === "user.subscription_extended")) || (data3 === "user.subscription_reduced")) || (data3 === "user.variable_set")) || (data3 === "user.variable_deleted")) || (data3 === "login.refused")) || (data3 === "session.created")) || (data3 === "session.ended")) || (data3 === "license.created")) || (data3 === "license.imported")) || (data3 === "license.updated")) || (data3 === "license.redeemed")) || (data3 === "license.banned")) || (data3 === "license.unbanned")) || (data3 === "license.paused")) || (data3 === "license.resumed")) || (data3 === "license.extended")) || (data3 === "license.transferred")) || (data3 === "license.deleted")) || (data3 === "ban.created")) || (data3 === "ban.lifted")) || (data3 === "variable.set")) || (data3 === "variable.deleted")) || (data3 === "file.uploaded")) || (data3 === "file.updated")) || (data3 === "file.deleted")) || (data3 === "webhook.created")) || (data3 === "webhook.updated")) || (data3 === "webhook.deleted")) || (data3 === "webhook.secret_rotated")) || (data3 === "webhook.disabled"))){
+const err9 = {instancePath:instancePath+"/requestBody/types/" + i0,schemaPath:"#/properties/requestBody/properties/types/items/enum",keyword:"enum",params:{allowedValues: schema76.properties.requestBody.properties.types.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13057,7 +14700,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data4.length <= 1000){
-if(!pattern44.test(data4)){
+if(!pattern58.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/description",schemaPath:"#/properties/requestBody/properties/description/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]*$"},message:"must match pattern \""+"^[^\\u0000]*$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13105,14 +14748,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate66;
-const schema70 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
+exports.v63 = validate73;
+const schema77 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"overlap_seconds":{"type":"integer","minimum":0,"maximum":604800}}}},"required":["requestBody"]};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13187,14 +14830,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate67;
-const schema71 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
+exports.v64 = validate74;
+const schema78 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["since"],"properties":{"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"cursor":{"type":"string","minLength":1,"maxLength":256}}}},"required":["requestBody"]};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13224,7 +14867,7 @@ errors++;
 if(data0.since !== undefined){
 let data1 = data0.since;
 if(typeof data1 === "string"){
-if(!pattern37.test(data1)){
+if(!pattern51.test(data1)){
 const err2 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -13234,7 +14877,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!(formats32.validate(data1))){
+if(!(formats40.validate(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/since",schemaPath:"#/properties/requestBody/properties/since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -13259,7 +14902,7 @@ errors++;
 if(data0.until !== undefined){
 let data2 = data0.until;
 if(typeof data2 === "string"){
-if(!pattern37.test(data2)){
+if(!pattern51.test(data2)){
 const err5 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-"},message:"must match pattern \""+"^[0-9]{4}-"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -13269,7 +14912,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats32.validate(data2))){
+if(!(formats40.validate(data2))){
 const err6 = {instancePath:instancePath+"/requestBody/until",schemaPath:"#/properties/requestBody/properties/until/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -13349,14 +14992,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate68;
-const schema72 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
+exports.v65 = validate75;
+const schema79 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["plan_name"],"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"reseller_id":{"type":"string","minLength":1,"maxLength":64},"success_url":{"type":"string","maxLength":2048},"cancel_url":{"type":"string","maxLength":2048}}}},"required":["requestBody"]};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13431,7 +15074,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema72.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema79.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13549,14 +15192,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-exports.v59 = validate69;
-const schema73 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
+exports.v66 = validate76;
+const schema80 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","minProperties":1,"properties":{"plan_name":{"type":"string","minLength":1,"maxLength":100},"period":{"type":"string","enum":["monthly","yearly"]},"cancel_at_period_end":{"type":"boolean"}}}},"required":["requestBody"]};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13631,7 +15274,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!((data2 === "monthly") || (data2 === "yearly"))){
-const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema73.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err6 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema80.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13676,14 +15319,14 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate69.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-exports.v60 = validate70;
-const schema74 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","maxProperties":1000,"additionalProperties":true}},"required":["requestBody"]};
+exports.v67 = validate77;
+const schema81 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","maxProperties":1000,"additionalProperties":true}},"required":["requestBody"]};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13733,15 +15376,15 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate71;
-const schema75 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","format":"double","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema76 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
+exports.v68 = validate78;
+const schema82 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","required":["name","price"],"properties":{"kind":{"type":"string","enum":["subscription","license_quota","reseller_balance"]},"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"currency":{"type":"string","maxLength":3,"pattern":"^[A-Z]{3}$"},"period":{"type":"string","enum":["monthly","yearly","lifetime"]},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"type":"integer","minimum":0,"maximum":2147483647},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"licenses":{"type":"integer","minimum":1,"maximum":2147483647,"nullable":true},"balance":{"type":"number","format":"double","minimum":0,"maximum":999999999999999,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema83 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13791,7 +15434,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data1 === "subscription") || (data1 === "license_quota")) || (data1 === "reseller_balance"))){
-const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema75.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/requestBody/kind",schemaPath:"#/properties/requestBody/properties/kind/enum",keyword:"enum",params:{allowedValues: schema82.properties.requestBody.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13825,7 +15468,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.length <= 200){
-if(!(formats10.test(data2))){
+if(!(formats18.test(data2))){
 const err7 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -13871,7 +15514,7 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!(formats90.validate(data3))){
+if(!(formats98.validate(data3))){
 const err11 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -13907,7 +15550,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data4.length <= 6){
-if(!pattern89.test(data4)){
+if(!pattern103.test(data4)){
 const err14 = {instancePath:instancePath+"/requestBody/currency",schemaPath:"#/properties/requestBody/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13943,7 +15586,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((data5 === "monthly") || (data5 === "yearly")) || (data5 === "lifetime"))){
-const err17 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema75.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/requestBody/period",schemaPath:"#/properties/requestBody/properties/period/enum",keyword:"enum",params:{allowedValues: schema82.properties.requestBody.properties.period.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14126,7 +15769,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(!(formats90.validate(data10))){
+if(!(formats98.validate(data10))){
 const err33 = {instancePath:instancePath+"/requestBody/balance",schemaPath:"#/properties/requestBody/properties/balance/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err33];
@@ -14180,7 +15823,7 @@ vErrors.push(err36);
 errors++;
 }
 if(data12.length <= 200){
-if(!(formats10.test(data12))){
+if(!(formats18.test(data12))){
 const err37 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err37];
@@ -14238,16 +15881,16 @@ vErrors.push(err41);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate72;
-const schema77 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
-const schema78 = {"type":"integer","minimum":0,"maximum":2147483647};
-const schema79 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
+exports.v69 = validate79;
+const schema84 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100,"format":"visible-name"},"price":{"type":"number","format":"double","minimum":0,"maximum":999999999999999},"max_apps":{"type":"integer","minimum":0,"maximum":2147483647},"max_users_per_app":{"$ref":"#/properties/requestBody/properties/max_apps"},"max_licenses":{"type":"integer","minimum":0,"maximum":2147483647,"nullable":true},"features":{"type":"array","maxItems":50,"items":{"$ref":"#/properties/requestBody/properties/name"}}}}},"required":["requestBody"]};
+const schema85 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema86 = {"type":"string","minLength":1,"maxLength":100,"format":"visible-name"};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14288,7 +15931,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 200){
-if(!(formats10.test(data1))){
+if(!(formats18.test(data1))){
 const err3 = {instancePath:instancePath+"/requestBody/name",schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14334,7 +15977,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!(formats90.validate(data2))){
+if(!(formats98.validate(data2))){
 const err7 = {instancePath:instancePath+"/requestBody/price",schemaPath:"#/properties/requestBody/properties/price/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -14503,7 +16146,7 @@ vErrors.push(err20);
 errors++;
 }
 if(data7.length <= 200){
-if(!(formats10.test(data7))){
+if(!(formats18.test(data7))){
 const err21 = {instancePath:instancePath+"/requestBody/features/" + i0,schemaPath:"#/properties/requestBody/properties/name/format",keyword:"format",params:{format: "visible-name"},message:"must match format \""+"visible-name"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -14561,14 +16204,14 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate72.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-exports.v63 = validate73;
-const schema80 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
+exports.v70 = validate80;
+const schema87 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"amount":{"type":"number","format":"double","minimum":0,"maximum":999999999999999}}}},"required":["requestBody"]};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14624,7 +16267,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(formats90.validate(data1))){
+if(!(formats98.validate(data1))){
 const err4 = {instancePath:instancePath+"/requestBody/amount",schemaPath:"#/properties/requestBody/properties/amount/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -14669,15 +16312,15 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate73.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-exports.v64 = validate74;
-const schema81 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":500,"pattern":"^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"},"disable_applications":{"type":"boolean"}}}},"required":[]};
-const pattern104 = new RegExp("^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$", "u");
+exports.v71 = validate81;
+const schema88 = {"type":"object","additionalProperties":true,"properties":{"requestBody":{"type":"object","additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":500,"pattern":"^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"},"disable_applications":{"type":"boolean"}}}},"required":[]};
+const pattern118 = new RegExp("^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$", "u");
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -14724,7 +16367,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.length <= 1000){
-if(!pattern104.test(data1)){
+if(!pattern118.test(data1)){
 const err3 = {instancePath:instancePath+"/requestBody/reason",schemaPath:"#/properties/requestBody/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"},message:"must match pattern \""+"^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]+$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14782,7 +16425,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
 
@@ -15348,9 +16991,167 @@ return errors === 0;
 }
 
 exports.v3 = validate13;
-const schema14 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema14 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const pattern4 = new RegExp("^[!-~]+$", "u");
 
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+const enough50 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough50){
+break;
+}
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const enough51 = errors + 1000;
+for(const key1 in data1){
+if(errors >= enough51){
+break;
+}
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data2 = data.header;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2["idempotency-key"] !== undefined){
+let data3 = data2["idempotency-key"];
+if(typeof data3 === "string"){
+if(func2(data3) > 255){
+const err4 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err5 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data3.length <= 510){
+if(!pattern4.test(data3)){
+const err6 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err9 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate13.errors = vErrors;
+return errors === 0;
+}
+
+exports.v4 = validate14;
+const schema15 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15377,9 +17178,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough50 = errors + 1000;
+const enough52 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough50){
+if(errors >= enough52){
 break;
 }
 if(!(key0 === "app_id")){
@@ -15443,9 +17244,176 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough51 = errors + 1000;
+const enough53 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough51){
+if(errors >= enough53){
+break;
+}
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate14.errors = vErrors;
+return errors === 0;
+}
+
+exports.v5 = validate15;
+const schema16 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough54 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough54){
+break;
+}
+if(!(key0 === "app_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough55 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough55){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -15522,15 +17490,15 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate13.errors = vErrors;
+validate15.errors = vErrors;
 return errors === 0;
 }
 
-exports.v4 = validate14;
-const schema15 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "u");
+exports.v6 = validate16;
+const schema17 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern5 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "u");
 
-function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15567,9 +17535,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough52 = errors + 1000;
+const enough56 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough52){
+if(errors >= enough56){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "name"))){
@@ -15642,7 +17610,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern4.test(data2)){
+if(!pattern5.test(data2)){
 const err9 = {instancePath:instancePath+"/path/name",schemaPath:"#/properties/path/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -15680,9 +17648,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough53 = errors + 1000;
+const enough57 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough53){
+if(errors >= enough57){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -15759,15 +17727,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate14.errors = vErrors;
+validate16.errors = vErrors;
 return errors === 0;
 }
 
-exports.v5 = validate15;
-const schema16 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"range":{"type":"string"},"if-range":{"type":"string"},"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern5 = new RegExp("^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+exports.v7 = validate17;
+const schema18 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"range":{"type":"string"},"if-range":{"type":"string"},"if-none-match":{"type":"string"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern6 = new RegExp("^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
 
-function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -15804,9 +17772,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough54 = errors + 1000;
+const enough58 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough54){
+if(errors >= enough58){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "file_name"))){
@@ -15879,7 +17847,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data2.length <= 256){
-if(!pattern5.test(data2)){
+if(!pattern6.test(data2)){
 const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -15917,9 +17885,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough55 = errors + 1000;
+const enough59 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough55){
+if(errors >= enough59){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -16020,23 +17988,23 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate15.errors = vErrors;
+validate17.errors = vErrors;
 return errors === 0;
 }
 
-exports.v6 = validate16;
-const schema17 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"type":"string","minLength":1,"maxLength":64}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v8 = validate18;
+const schema19 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"type":"string","minLength":1,"maxLength":64}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough56 = errors + 1000;
+const enough60 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough56){
+if(errors >= enough60){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -16063,9 +18031,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough57 = errors + 1000;
+const enough61 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough57){
+if(errors >= enough61){
 break;
 }
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -16165,181 +18133,23 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate16.errors = vErrors;
+validate18.errors = vErrors;
 return errors === 0;
 }
 
-exports.v7 = validate17;
-const schema18 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const pattern6 = new RegExp("^[!-~]+$", "u");
+exports.v9 = validate19;
+const schema20 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough58 = errors + 1000;
+const enough62 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough58){
-break;
-}
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data1 = data.query;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough59 = errors + 1000;
-for(const key1 in data1){
-if(errors >= enough59){
-break;
-}
-const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data2 = data.header;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2["idempotency-key"] !== undefined){
-let data3 = data2["idempotency-key"];
-if(typeof data3 === "string"){
-if(func2(data3) > 255){
-const err4 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(func2(data3) < 1){
-const err5 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(data3.length <= 510){
-if(!pattern6.test(data3)){
-const err6 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data4 = data.cookie;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err9 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-validate17.errors = vErrors;
-return errors === 0;
-}
-
-exports.v8 = validate18;
-const schema19 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-
-function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough60 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough60){
+if(errors >= enough62){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -16369,9 +18179,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough61 = errors + 1000;
+const enough63 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough61){
+if(errors >= enough63){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -16506,14 +18316,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate18.errors = vErrors;
+validate19.errors = vErrors;
 return errors === 0;
 }
 
-exports.v9 = validate19;
-const schema20 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"agent_id":{"type":"string","minLength":1,"maxLength":64}},"required":["agent_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v10 = validate20;
+const schema21 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"agent_id":{"type":"string","minLength":1,"maxLength":64}},"required":["agent_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16540,9 +18350,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough62 = errors + 1000;
+const enough64 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough62){
+if(errors >= enough64){
 break;
 }
 if(!(key0 === "agent_id")){
@@ -16582,173 +18392,6 @@ errors++;
 }
 else {
 const err5 = {instancePath:instancePath+"/path/agent_id",schemaPath:"#/properties/path/properties/agent_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough63 = errors + 1000;
-for(const key1 in data2){
-if(errors >= enough63){
-break;
-}
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data3 = data.header;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-}
-else {
-const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data4 = data.cookie;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate19.errors = vErrors;
-return errors === 0;
-}
-
-exports.v10 = validate20;
-const schema21 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"receiver_id":{"type":"string","minLength":1,"maxLength":64}},"required":["receiver_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.receiver_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "receiver_id"},message:"must have required property '"+"receiver_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const enough64 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough64){
-break;
-}
-if(!(key0 === "receiver_id")){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data0.receiver_id !== undefined){
-let data1 = data0.receiver_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -16845,7 +18488,7 @@ return errors === 0;
 }
 
 exports.v11 = validate21;
-const schema22 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"developer_session_id":{"type":"string","minLength":1,"maxLength":64}},"required":["developer_session_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema22 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"receiver_id":{"type":"string","minLength":1,"maxLength":64}},"required":["receiver_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -16864,8 +18507,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.developer_session_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "developer_session_id"},message:"must have required property '"+"developer_session_id"+"'"};
+if(data0.receiver_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "receiver_id"},message:"must have required property '"+"receiver_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16879,7 +18522,7 @@ for(const key0 in data0){
 if(errors >= enough66){
 break;
 }
-if(!(key0 === "developer_session_id")){
+if(!(key0 === "receiver_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -16890,11 +18533,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data0.developer_session_id !== undefined){
-let data1 = data0.developer_session_id;
+if(data0.receiver_id !== undefined){
+let data1 = data0.receiver_id;
 if(typeof data1 === "string"){
 if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16904,7 +18547,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -16915,7 +18558,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/path/receiver_id",schemaPath:"#/properties/path/properties/receiver_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -17012,7 +18655,7 @@ return errors === 0;
 }
 
 exports.v12 = validate22;
-const schema23 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema23 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"developer_session_id":{"type":"string","minLength":1,"maxLength":64}},"required":["developer_session_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -17031,8 +18674,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.token_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
+if(data0.developer_session_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "developer_session_id"},message:"must have required property '"+"developer_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -17046,7 +18689,7 @@ for(const key0 in data0){
 if(errors >= enough68){
 break;
 }
-if(!(key0 === "token_id")){
+if(!(key0 === "developer_session_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -17057,11 +18700,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data0.token_id !== undefined){
-let data1 = data0.token_id;
+if(data0.developer_session_id !== undefined){
+let data1 = data0.developer_session_id;
 if(typeof data1 === "string"){
 if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -17071,7 +18714,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -17082,7 +18725,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/path/developer_session_id",schemaPath:"#/properties/path/properties/developer_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -17179,7 +18822,7 @@ return errors === 0;
 }
 
 exports.v13 = validate23;
-const schema24 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema24 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"token_id":{"type":"string","minLength":1,"maxLength":64}},"required":["token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -17198,8 +18841,8 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.client_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(data0.token_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "token_id"},message:"must have required property '"+"token_id"+"'"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -17213,7 +18856,7 @@ for(const key0 in data0){
 if(errors >= enough70){
 break;
 }
-if(!(key0 === "client_id")){
+if(!(key0 === "token_id")){
 const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -17224,11 +18867,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data0.client_id !== undefined){
-let data1 = data0.client_id;
+if(data0.token_id !== undefined){
+let data1 = data0.token_id;
 if(typeof data1 === "string"){
 if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -17238,7 +18881,7 @@ vErrors.push(err3);
 errors++;
 }
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -17249,7 +18892,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/path/token_id",schemaPath:"#/properties/path/properties/token_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -17346,7 +18989,7 @@ return errors === 0;
 }
 
 exports.v14 = validate24;
-const schema25 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema25 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -17470,6 +19113,173 @@ errors++;
 if(data.header !== undefined){
 let data3 = data.header;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+
+exports.v15 = validate25;
+const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"client_id":{"type":"string","minLength":1,"maxLength":64}},"required":["client_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.client_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "client_id"},message:"must have required property '"+"client_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough74 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough74){
+break;
+}
+if(!(key0 === "client_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.client_id !== undefined){
+let data1 = data0.client_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/client_id",schemaPath:"#/properties/path/properties/client_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough75 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough75){
+break;
+}
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["idempotency-key"] !== undefined){
 let data4 = data3["idempotency-key"];
 if(typeof data4 === "string"){
@@ -17494,7 +19304,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data4.length <= 510){
-if(!pattern6.test(data4)){
+if(!pattern4.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -17555,14 +19365,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-exports.v15 = validate25;
-const schema26 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"authorization_id":{"type":"string","minLength":1,"maxLength":64}},"required":["authorization_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v16 = validate26;
+const schema27 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"authorization_id":{"type":"string","minLength":1,"maxLength":64}},"required":["authorization_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17589,9 +19399,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough74 = errors + 1000;
+const enough76 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough74){
+if(errors >= enough76){
 break;
 }
 if(!(key0 === "authorization_id")){
@@ -17655,9 +19465,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough75 = errors + 1000;
+const enough77 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough75){
+if(errors >= enough77){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -17722,15 +19532,15 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-exports.v16 = validate26;
-const schema27 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":20}},"additionalProperties":false,"required":["q"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query"]};
+exports.v17 = validate27;
+const schema28 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"limit":{"type":"integer","minimum":1,"maximum":50,"default":20}},"additionalProperties":false,"required":["q"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query"]};
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]+$", "u");
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17747,9 +19557,9 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough76 = errors + 1000;
+const enough78 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough76){
+if(errors >= enough78){
 break;
 }
 const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -17789,9 +19599,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const enough77 = errors + 1000;
+const enough79 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough77){
+if(errors >= enough79){
 break;
 }
 if(!((key1 === "q") || (key1 === "limit"))){
@@ -17938,28 +19748,28 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-exports.v17 = validate27;
-const schema28 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"actor_kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"action":{"$ref":"#/properties/query/properties/app_id"},"action_prefix":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[a-z_]+(\\.[a-z_]*)?$"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const schema29 = {"type":"string","minLength":1,"maxLength":64};
-const func40 = Object.prototype.hasOwnProperty;
+exports.v18 = validate28;
+const schema29 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"actor_kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"action":{"$ref":"#/properties/query/properties/app_id"},"action_prefix":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[a-z_]+(\\.[a-z_]*)?$"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema30 = {"type":"string","minLength":1,"maxLength":64};
+const func42 = Object.prototype.hasOwnProperty;
 const pattern9 = new RegExp("^[a-z_]+(\\.[a-z_]*)?$", "u");
 const pattern10 = new RegExp("^[0-9]{4}-", "u");
 const formats0 = module1.fullFormats["date-time"];
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough78 = errors + 1000;
+const enough80 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough78){
+if(errors >= enough80){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -17989,12 +19799,12 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough79 = errors + 1000;
+const enough81 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough79){
+if(errors >= enough81){
 break;
 }
-if(!(func40.call(schema28.properties.query.properties, key1))){
+if(!(func42.call(schema29.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -18156,7 +19966,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((((((data6 === "developer") || (data6 === "api_token")) || (data6 === "oauth_client")) || (data6 === "agent")) || (data6 === "reseller")) || (data6 === "service")) || (data6 === "administrator"))){
-const err16 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.query.properties.actor_kind.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/enum",keyword:"enum",params:{allowedValues: schema29.properties.query.properties.actor_kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -18441,24 +20251,24 @@ vErrors.push(err39);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-exports.v18 = validate28;
-const schema32 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"actor_kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"action":{"$ref":"#/properties/query/properties/app_id"},"action_prefix":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[a-z_]+(\\.[a-z_]*)?$"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const schema33 = {"type":"string","minLength":1,"maxLength":64};
+exports.v19 = validate29;
+const schema33 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"actor_id":{"$ref":"#/properties/query/properties/app_id"},"actor_kind":{"type":"string","enum":["developer","api_token","oauth_client","agent","reseller","service","administrator"]},"action":{"$ref":"#/properties/query/properties/app_id"},"action_prefix":{"type":"string","minLength":1,"maxLength":100,"pattern":"^[a-z_]+(\\.[a-z_]*)?$"},"target":{"$ref":"#/properties/query/properties/app_id"},"address":{"type":"string","minLength":2,"maxLength":45},"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema34 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough80 = errors + 1000;
+const enough82 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough80){
+if(errors >= enough82){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -18485,12 +20295,12 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough81 = errors + 1000;
+const enough83 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough81){
+if(errors >= enough83){
 break;
 }
-if(!(func40.call(schema32.properties.query.properties, key1))){
+if(!(func42.call(schema33.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -18584,7 +20394,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((data4 === "developer") || (data4 === "api_token")) || (data4 === "oauth_client")) || (data4 === "agent")) || (data4 === "reseller")) || (data4 === "service")) || (data4 === "administrator"))){
-const err10 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/enum",keyword:"enum",params:{allowedValues: schema32.properties.query.properties.actor_kind.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/actor_kind",schemaPath:"#/properties/query/properties/actor_kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.query.properties.actor_kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -18869,25 +20679,25 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-exports.v19 = validate29;
-const schema36 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"after":{"type":"string","minLength":1,"maxLength":64},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"app_id":{"$ref":"#/properties/query/properties/after"},"user_id":{"$ref":"#/properties/query/properties/after"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const schema37 = {"type":"string","minLength":1,"maxLength":64};
+exports.v20 = validate30;
+const schema37 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"after":{"type":"string","minLength":1,"maxLength":64},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"app_id":{"$ref":"#/properties/query/properties/after"},"user_id":{"$ref":"#/properties/query/properties/after"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema38 = {"type":"string","minLength":1,"maxLength":64};
 const pattern15 = new RegExp("^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$", "u");
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough82 = errors + 1000;
+const enough84 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough82){
+if(errors >= enough84){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -18917,9 +20727,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough83 = errors + 1000;
+const enough85 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough83){
+if(errors >= enough85){
 break;
 }
 if(!((((((key1 === "after") || (key1 === "order")) || (key1 === "type")) || (key1 === "app_id")) || (key1 === "user_id")) || (key1 === "limit"))){
@@ -18981,7 +20791,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data3 === "asc") || (data3 === "desc"))){
-const err7 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema36.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema37.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -19184,24 +20994,24 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-exports.v20 = validate30;
-const schema39 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/query/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/query/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
-const schema40 = {"type":"string","minLength":1,"maxLength":64};
+exports.v21 = validate31;
+const schema40 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/query/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/query/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema41 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough84 = errors + 1000;
+const enough86 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough84){
+if(errors >= enough86){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -19228,9 +21038,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough85 = errors + 1000;
+const enough87 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough85){
+if(errors >= enough87){
 break;
 }
 if(!(((key1 === "type") || (key1 === "app_id")) || (key1 === "user_id"))){
@@ -19439,173 +21249,6 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate30.errors = vErrors;
-return errors === 0;
-}
-
-exports.v21 = validate31;
-const schema42 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const enough86 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough86){
-break;
-}
-if(!(key0 === "app_id")){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough87 = errors + 1000;
-for(const key1 in data2){
-if(errors >= enough87){
-break;
-}
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data3 = data.header;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-}
-else {
-const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data4 = data.cookie;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
 validate31.errors = vErrors;
 return errors === 0;
 }
@@ -19759,7 +21402,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data4.length <= 510){
-if(!pattern6.test(data4)){
+if(!pattern4.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -19825,10 +21468,8 @@ return errors === 0;
 }
 
 exports.v23 = validate33;
-const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema44 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"kid":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","kid"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const schema45 = {"type":"string","minLength":1,"maxLength":64};
-const pattern18 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
-const pattern19 = new RegExp("^[^\\u0000]+$", "u");
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -19857,9 +21498,224 @@ vErrors.push(err1);
 }
 errors++;
 }
+if(data0.kid === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "kid"},message:"must have required property '"+"kid"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 const enough90 = errors + 1000;
 for(const key0 in data0){
 if(errors >= enough90){
+break;
+}
+if(!((key0 === "app_id") || (key0 === "kid"))){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.kid !== undefined){
+let data2 = data0.kid;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err7 = {instancePath:instancePath+"/path/kid",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/path/kid",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/path/kid",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough91 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough91){
+break;
+}
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate33.errors = vErrors;
+return errors === 0;
+}
+
+exports.v24 = validate34;
+const schema46 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema47 = {"type":"string","minLength":1,"maxLength":64};
+const pattern18 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$", "u");
+const pattern19 = new RegExp("^[^\\u0000]+$", "u");
+
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough92 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough92){
 break;
 }
 if(!(key0 === "app_id")){
@@ -19926,9 +21782,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough91 = errors + 1000;
+const enough93 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough91){
+if(errors >= enough93){
 break;
 }
 if(!((((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q")) || (key1 === "limit")) || (key1 === "cursor"))){
@@ -19955,7 +21811,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema44.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema46.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -20215,14 +22071,14 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-exports.v24 = validate34;
-const schema46 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
+exports.v25 = validate35;
+const schema48 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"additionalProperties":false,"required":["status"]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["query","path"]};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20259,9 +22115,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough92 = errors + 1000;
+const enough94 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough92){
+if(errors >= enough94){
 break;
 }
 if(!(key0 === "app_id")){
@@ -20335,9 +22191,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const enough93 = errors + 1000;
+const enough95 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough93){
+if(errors >= enough95){
 break;
 }
 if(!((key1 === "status") || (key1 === "tier"))){
@@ -20364,7 +22220,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(data3 === "unused")){
-const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema46.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema48.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -20474,15 +22330,15 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-exports.v25 = validate35;
-const schema47 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema48 = {"type":"string","minLength":1,"maxLength":64};
+exports.v26 = validate36;
+const schema49 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"reseller_id":{"$ref":"#/properties/path/properties/app_id"},"q":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[^\\u0000]+$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema50 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -20509,9 +22365,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough94 = errors + 1000;
+const enough96 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough94){
+if(errors >= enough96){
 break;
 }
 if(!(key0 === "app_id")){
@@ -20575,9 +22431,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough95 = errors + 1000;
+const enough97 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough95){
+if(errors >= enough97){
 break;
 }
 if(!((((key1 === "status") || (key1 === "tier")) || (key1 === "reseller_id")) || (key1 === "q"))){
@@ -20604,7 +22460,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((((data3 === "unused") || (data3 === "redeemed")) || (data3 === "paused")) || (data3 === "banned"))){
-const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema47.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -20796,225 +22652,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate35.errors = vErrors;
-return errors === 0;
-}
-
-exports.v26 = validate36;
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema50 = {"type":"string","minLength":1,"maxLength":64};
-
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data0.license_id === undefined){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-const enough96 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough96){
-break;
-}
-if(!((key0 === "app_id") || (key0 === "license_id"))){
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data0.license_id !== undefined){
-let data2 = data0.license_id;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data3 = data.query;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough97 = errors + 1000;
-for(const key1 in data3){
-if(errors >= enough97){
-break;
-}
-const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data4 = data.header;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
 validate36.errors = vErrors;
 return errors === 0;
 }
 
 exports.v27 = validate37;
-const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema51 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const schema52 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -21184,6 +22827,219 @@ errors++;
 if(data.header !== undefined){
 let data4 = data.header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+
+exports.v28 = validate38;
+const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"license_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema54 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.license_id === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "license_id"},message:"must have required property '"+"license_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const enough100 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough100){
+break;
+}
+if(!((key0 === "app_id") || (key0 === "license_id"))){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.license_id !== undefined){
+let data2 = data0.license_id;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err7 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/path/license_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough101 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough101){
+break;
+}
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["idempotency-key"] !== undefined){
 let data5 = data4["idempotency-key"];
 if(typeof data5 === "string"){
@@ -21208,7 +23064,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data5.length <= 510){
-if(!pattern6.test(data5)){
+if(!pattern4.test(data5)){
 const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -21269,14 +23125,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-exports.v28 = validate38;
-const schema53 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"sort":{"type":"string","enum":["-created_at","username","expires_at"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v29 = validate39;
+const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"sort":{"type":"string","enum":["-created_at","username","expires_at"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21303,9 +23159,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough100 = errors + 1000;
+const enough102 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough100){
+if(errors >= enough102){
 break;
 }
 if(!(key0 === "app_id")){
@@ -21372,12 +23228,12 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough101 = errors + 1000;
+const enough103 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough101){
+if(errors >= enough103){
 break;
 }
-if(!(func40.call(schema53.properties.query.properties, key1))){
+if(!(func42.call(schema55.properties.query.properties, key1))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -21657,7 +23513,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "active")) || (data11 === "expired"))){
-const err31 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema53.properties.query.properties.subscription.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema55.properties.query.properties.subscription.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -21750,7 +23606,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!(((data14 === "-created_at") || (data14 === "username")) || (data14 === "expires_at"))){
-const err39 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/enum",keyword:"enum",params:{allowedValues: schema53.properties.query.properties.sort.enum},message:"must be equal to one of the allowed values"};
+const err39 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/enum",keyword:"enum",params:{allowedValues: schema55.properties.query.properties.sort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -21813,14 +23669,14 @@ vErrors.push(err43);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-exports.v29 = validate39;
-const schema54 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"sort":{"type":"string","enum":["-created_at","username","expires_at"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v30 = validate40;
+const schema56 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"banned":{"type":"boolean"},"tier":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},"hwid_bound":{"type":"boolean"},"created_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"created_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"subscription":{"type":"string","enum":["none","active","expired"]},"expires_since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"expires_until":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-"},"sort":{"type":"string","enum":["-created_at","username","expires_at"]}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21847,9 +23703,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough102 = errors + 1000;
+const enough104 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough102){
+if(errors >= enough104){
 break;
 }
 if(!(key0 === "app_id")){
@@ -21913,12 +23769,12 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough103 = errors + 1000;
+const enough105 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough103){
+if(errors >= enough105){
 break;
 }
-if(!(func40.call(schema54.properties.query.properties, key1))){
+if(!(func42.call(schema56.properties.query.properties, key1))){
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err7];
@@ -22130,7 +23986,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!(((data9 === "none") || (data9 === "active")) || (data9 === "expired"))){
-const err25 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema54.properties.query.properties.subscription.enum},message:"must be equal to one of the allowed values"};
+const err25 = {instancePath:instancePath+"/query/subscription",schemaPath:"#/properties/query/properties/subscription/enum",keyword:"enum",params:{allowedValues: schema56.properties.query.properties.subscription.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -22223,7 +24079,7 @@ vErrors.push(err32);
 errors++;
 }
 if(!(((data12 === "-created_at") || (data12 === "username")) || (data12 === "expires_at"))){
-const err33 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/enum",keyword:"enum",params:{allowedValues: schema54.properties.query.properties.sort.enum},message:"must be equal to one of the allowed values"};
+const err33 = {instancePath:instancePath+"/query/sort",schemaPath:"#/properties/query/properties/sort/enum",keyword:"enum",params:{allowedValues: schema56.properties.query.properties.sort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -22286,225 +24142,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate39.errors = vErrors;
-return errors === 0;
-}
-
-exports.v30 = validate40;
-const schema55 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema56 = {"type":"string","minLength":1,"maxLength":64};
-
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data0.user_id === undefined){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-const enough104 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough104){
-break;
-}
-if(!((key0 === "app_id") || (key0 === "user_id"))){
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data0.user_id !== undefined){
-let data2 = data0.user_id;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data3 = data.query;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough105 = errors + 1000;
-for(const key1 in data3){
-if(errors >= enough105){
-break;
-}
-const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data4 = data.header;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
 validate40.errors = vErrors;
 return errors === 0;
 }
 
 exports.v31 = validate41;
-const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema57 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const schema58 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -22674,6 +24317,219 @@ errors++;
 if(data.header !== undefined){
 let data4 = data.header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+
+exports.v32 = validate42;
+const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema60 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.user_id === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const enough108 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough108){
+break;
+}
+if(!((key0 === "app_id") || (key0 === "user_id"))){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.user_id !== undefined){
+let data2 = data0.user_id;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err7 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/path/user_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough109 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough109){
+break;
+}
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["idempotency-key"] !== undefined){
 let data5 = data4["idempotency-key"];
 if(typeof data5 === "string"){
@@ -22698,7 +24554,7 @@ vErrors.push(err14);
 errors++;
 }
 if(data5.length <= 510){
-if(!pattern6.test(data5)){
+if(!pattern4.test(data5)){
 const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -22759,14 +24615,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-exports.v32 = validate42;
-const schema59 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v33 = validate43;
+const schema61 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -22793,9 +24649,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough108 = errors + 1000;
+const enough110 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough108){
+if(errors >= enough110){
 break;
 }
 if(!(key0 === "app_id")){
@@ -22862,9 +24718,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough109 = errors + 1000;
+const enough111 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough109){
+if(errors >= enough111){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -22999,15 +24855,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-exports.v33 = validate43;
-const schema60 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"session_ref":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","session_ref"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema61 = {"type":"string","minLength":1,"maxLength":64};
+exports.v34 = validate44;
+const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"session_ref":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","session_ref"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema63 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23044,9 +24900,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough110 = errors + 1000;
+const enough112 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough110){
+if(errors >= enough112){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "session_ref"))){
@@ -23145,9 +25001,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough111 = errors + 1000;
+const enough113 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough111){
+if(errors >= enough113){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -23212,15 +25068,15 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-exports.v34 = validate44;
-const schema62 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema63 = {"type":"string","minLength":1,"maxLength":64};
+exports.v35 = validate45;
+const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"ban_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","ban_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema65 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23257,9 +25113,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough112 = errors + 1000;
+const enough114 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough112){
+if(errors >= enough114){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "ban_id"))){
@@ -23358,9 +25214,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough113 = errors + 1000;
+const enough115 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough113){
+if(errors >= enough115){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -23425,14 +25281,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-exports.v35 = validate45;
-const schema64 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v36 = validate46;
+const schema66 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23469,9 +25325,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough114 = errors + 1000;
+const enough116 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough114){
+if(errors >= enough116){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "name"))){
@@ -23544,7 +25400,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data2.length <= 128){
-if(!pattern4.test(data2)){
+if(!pattern5.test(data2)){
 const err9 = {instancePath:instancePath+"/path/name",schemaPath:"#/properties/path/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -23582,9 +25438,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough115 = errors + 1000;
+const enough117 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough115){
+if(errors >= enough117){
 break;
 }
 const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -23649,15 +25505,15 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-exports.v36 = validate46;
-const schema65 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema66 = {"type":"string","minLength":1,"maxLength":64};
+exports.v37 = validate47;
+const schema67 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","user_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema68 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23694,9 +25550,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough116 = errors + 1000;
+const enough118 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough116){
+if(errors >= enough118){
 break;
 }
 if(!((key0 === "app_id") || (key0 === "user_id"))){
@@ -23798,9 +25654,9 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.limit === undefined){
 data3.limit = 20;
 }
-const enough117 = errors + 1000;
+const enough119 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough117){
+if(errors >= enough119){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -23935,15 +25791,15 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-exports.v37 = validate47;
-const schema67 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema68 = {"type":"string","minLength":1,"maxLength":64};
+exports.v38 = validate48;
+const schema69 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"user_id":{"$ref":"#/properties/path/properties/app_id"},"name":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"}},"required":["app_id","user_id","name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema70 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -23990,9 +25846,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const enough118 = errors + 1000;
+const enough120 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough118){
+if(errors >= enough120){
 break;
 }
 if(!(((key0 === "app_id") || (key0 === "user_id")) || (key0 === "name"))){
@@ -24100,7 +25956,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data3.length <= 128){
-if(!pattern4.test(data3)){
+if(!pattern5.test(data3)){
 const err13 = {instancePath:instancePath+"/path/name",schemaPath:"#/properties/path/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -24138,9 +25994,9 @@ errors++;
 if(data.query !== undefined){
 let data4 = data.query;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-const enough119 = errors + 1000;
+const enough121 = errors + 1000;
 for(const key1 in data4){
-if(errors >= enough119){
+if(errors >= enough121){
 break;
 }
 const err16 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -24205,237 +26061,12 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate47.errors = vErrors;
-return errors === 0;
-}
-
-exports.v38 = validate48;
-const schema69 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data0.file_name === undefined){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "file_name"},message:"must have required property '"+"file_name"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-const enough120 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough120){
-break;
-}
-if(!((key0 === "app_id") || (key0 === "file_name"))){
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data0.file_name !== undefined){
-let data2 = data0.file_name;
-if(typeof data2 === "string"){
-if(func2(data2) > 128){
-const err7 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data2.length <= 256){
-if(!pattern5.test(data2)){
-const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data3 = data.query;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough121 = errors + 1000;
-for(const key1 in data3){
-if(errors >= enough121){
-break;
-}
-const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data4 = data.header;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err14 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err15 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-else {
-const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
 validate48.errors = vErrors;
 return errors === 0;
 }
 
 exports.v39 = validate49;
-const schema70 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const pattern41 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const schema71 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -24549,7 +26180,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data2.length <= 256){
-if(!pattern5.test(data2)){
+if(!pattern6.test(data2)){
 const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -24590,6 +26221,231 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 const enough123 = errors + 1000;
 for(const key1 in data3){
 if(errors >= enough123){
+break;
+}
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err14 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err15 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+validate49.errors = vErrors;
+return errors === 0;
+}
+
+exports.v40 = validate50;
+const schema72 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"file_name":{"type":"string","minLength":1,"maxLength":128,"pattern":"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"}},"required":["app_id","file_name"]},"query":{"type":"object","properties":{"version":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[!-~]([ -~]*[!-~])?$"},"authenticated_only":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"x-checksum-sha256":{"type":"string","maxLength":64,"pattern":"^[0-9A-Fa-f]{64}$"},"content-digest":{"type":"string","minLength":1,"maxLength":512}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const pattern41 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.file_name === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "file_name"},message:"must have required property '"+"file_name"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const enough124 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough124){
+break;
+}
+if(!((key0 === "app_id") || (key0 === "file_name"))){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.file_name !== undefined){
+let data2 = data0.file_name;
+if(typeof data2 === "string"){
+if(func2(data2) > 128){
+const err7 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.length <= 256){
+if(!pattern6.test(data2)){
+const err9 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"},message:"must match pattern \""+"^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]+$"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path/file_name",schemaPath:"#/properties/path/properties/file_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+const enough125 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough125){
 break;
 }
 if(!((key1 === "version") || (key1 === "authenticated_only"))){
@@ -24787,179 +26643,12 @@ vErrors.push(err27);
 }
 errors++;
 }
-validate49.errors = vErrors;
-return errors === 0;
-}
-
-exports.v40 = validate50;
-const schema71 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.reseller_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "reseller_id"},message:"must have required property '"+"reseller_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const enough124 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough124){
-break;
-}
-if(!(key0 === "reseller_id")){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data0.reseller_id !== undefined){
-let data1 = data0.reseller_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough125 = errors + 1000;
-for(const key1 in data2){
-if(errors >= enough125){
-break;
-}
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data3 = data.header;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-}
-else {
-const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data4 = data.cookie;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
 validate50.errors = vErrors;
 return errors === 0;
 }
 
 exports.v41 = validate51;
-const schema72 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema73 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -25083,11 +26772,9 @@ errors++;
 if(data.header !== undefined){
 let data3 = data.header;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["idempotency-key"] !== undefined){
-let data4 = data3["idempotency-key"];
-if(typeof data4 === "string"){
-if(func2(data4) > 255){
-const err9 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -25096,8 +26783,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -25106,9 +26798,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(data4.length <= 510){
-if(!pattern6.test(data4)){
-const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -25117,63 +26810,12 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
 validate51.errors = vErrors;
 return errors === 0;
 }
 
 exports.v42 = validate52;
-const schema73 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema74 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -25268,12 +26910,226 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.limit === undefined){
-data2.limit = 20;
-}
 const enough129 = errors + 1000;
 for(const key1 in data2){
 if(errors >= enough129){
+break;
+}
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["idempotency-key"] !== undefined){
+let data4 = data3["idempotency-key"];
+if(typeof data4 === "string"){
+if(func2(data4) > 255){
+const err9 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data4.length <= 510){
+if(!pattern4.test(data4)){
+const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate52.errors = vErrors;
+return errors === 0;
+}
+
+exports.v43 = validate53;
+const schema75 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.reseller_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "reseller_id"},message:"must have required property '"+"reseller_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough130 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough130){
+break;
+}
+if(!(key0 === "reseller_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.reseller_id !== undefined){
+let data1 = data0.reseller_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/reseller_id",schemaPath:"#/properties/path/properties/reseller_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.limit === undefined){
+data2.limit = 20;
+}
+const enough131 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough131){
 break;
 }
 if(!((key1 === "limit") || (key1 === "cursor"))){
@@ -25408,16 +27264,16 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-exports.v43 = validate53;
-const schema74 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v44 = validate54;
+const schema76 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64}},"required":["reseller_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const formats24 = module1.fullFormats.date;
 const pattern44 = new RegExp("^[1-9][0-9]{3}-", "u");
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25444,9 +27300,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough130 = errors + 1000;
+const enough132 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough130){
+if(errors >= enough132){
 break;
 }
 if(!(key0 === "reseller_id")){
@@ -25510,9 +27366,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough131 = errors + 1000;
+const enough133 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough131){
+if(errors >= enough133){
 break;
 }
 if(!((key1 === "from") || (key1 === "to"))){
@@ -25649,15 +27505,15 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-exports.v44 = validate54;
-const schema75 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"$ref":"#/properties/path/properties/reseller_id"}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema76 = {"type":"string","minLength":1,"maxLength":64};
+exports.v45 = validate55;
+const schema77 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"reseller_id":{"type":"string","minLength":1,"maxLength":64},"token_id":{"$ref":"#/properties/path/properties/reseller_id"}},"required":["reseller_id","token_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema78 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25694,9 +27550,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const enough132 = errors + 1000;
+const enough134 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough132){
+if(errors >= enough134){
 break;
 }
 if(!((key0 === "reseller_id") || (key0 === "token_id"))){
@@ -25795,9 +27651,9 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough133 = errors + 1000;
+const enough135 = errors + 1000;
 for(const key1 in data3){
-if(errors >= enough133){
+if(errors >= enough135){
 break;
 }
 const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -25862,23 +27718,23 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-exports.v45 = validate55;
-const schema77 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v46 = validate56;
+const schema79 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"status":{"type":"string","enum":["unused","redeemed","paused","banned"]},"app_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough134 = errors + 1000;
+const enough136 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough134){
+if(errors >= enough136){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -25908,9 +27764,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough135 = errors + 1000;
+const enough137 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough135){
+if(errors >= enough137){
 break;
 }
 if(!((((key1 === "limit") || (key1 === "cursor")) || (key1 === "status")) || (key1 === "app_id"))){
@@ -26005,7 +27861,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((data4 === "unused") || (data4 === "redeemed")) || (data4 === "paused")) || (data4 === "banned"))){
-const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema77.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema79.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26103,14 +27959,14 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-exports.v46 = validate56;
-const schema78 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v47 = validate57;
+const schema80 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"license_id":{"type":"string","minLength":1,"maxLength":64}},"required":["license_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -26137,9 +27993,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough136 = errors + 1000;
+const enough138 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough136){
+if(errors >= enough138){
 break;
 }
 if(!(key0 === "license_id")){
@@ -26203,9 +28059,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough137 = errors + 1000;
+const enough139 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough137){
+if(errors >= enough139){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -26256,7 +28112,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data4.length <= 510){
-if(!pattern6.test(data4)){
+if(!pattern4.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -26317,23 +28173,23 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-exports.v47 = validate57;
-const schema79 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v48 = validate58;
+const schema81 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough138 = errors + 1000;
+const enough140 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough138){
+if(errors >= enough140){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -26360,9 +28216,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough139 = errors + 1000;
+const enough141 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough139){
+if(errors >= enough141){
 break;
 }
 if(!((key1 === "from") || (key1 === "to"))){
@@ -26499,14 +28355,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-exports.v48 = validate58;
-const schema80 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v49 = validate59;
+const schema82 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"user_id":{"type":"string","minLength":1,"maxLength":64}},"required":["user_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -26533,9 +28389,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough140 = errors + 1000;
+const enough142 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough140){
+if(errors >= enough142){
 break;
 }
 if(!(key0 === "user_id")){
@@ -26599,9 +28455,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough141 = errors + 1000;
+const enough143 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough141){
+if(errors >= enough143){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -26666,15 +28522,15 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-exports.v49 = validate59;
-const schema81 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"$ref":"#/properties/path/properties/app_id"},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"$ref":"#/properties/path/properties/app_id"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema82 = {"type":"string","minLength":1,"maxLength":64};
+exports.v50 = validate60;
+const schema83 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"after":{"$ref":"#/properties/path/properties/app_id"},"order":{"type":"string","enum":["asc","desc"]},"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"},"user_id":{"$ref":"#/properties/path/properties/app_id"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema84 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -26701,9 +28557,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough142 = errors + 1000;
+const enough144 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough142){
+if(errors >= enough144){
 break;
 }
 if(!(key0 === "app_id")){
@@ -26770,9 +28626,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.limit === undefined){
 data2.limit = 20;
 }
-const enough143 = errors + 1000;
+const enough145 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough143){
+if(errors >= enough145){
 break;
 }
 if(!(((((key1 === "after") || (key1 === "order")) || (key1 === "type")) || (key1 === "user_id")) || (key1 === "limit"))){
@@ -26834,7 +28690,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!((data4 === "asc") || (data4 === "desc"))){
-const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema81.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/order",schemaPath:"#/properties/query/properties/order/enum",keyword:"enum",params:{allowedValues: schema83.properties.query.properties.order.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -27002,15 +28858,15 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-exports.v50 = validate60;
-const schema84 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/path/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema85 = {"type":"string","minLength":1,"maxLength":64};
+exports.v51 = validate61;
+const schema86 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"type":{"type":"string","maxLength":1000,"pattern":"^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+)*$"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"last-event-id":{"$ref":"#/properties/path/properties/app_id"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema87 = {"type":"string","minLength":1,"maxLength":64};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -27037,9 +28893,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough144 = errors + 1000;
+const enough146 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough144){
+if(errors >= enough146){
 break;
 }
 if(!(key0 === "app_id")){
@@ -27103,9 +28959,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough145 = errors + 1000;
+const enough147 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough145){
+if(errors >= enough147){
 break;
 }
 if(!(key1 === "type")){
@@ -27244,225 +29100,12 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate60.errors = vErrors;
-return errors === 0;
-}
-
-exports.v51 = validate61;
-const schema86 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema87 = {"type":"string","minLength":1,"maxLength":64};
-
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data0.webhook_id === undefined){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-const enough146 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough146){
-break;
-}
-if(!((key0 === "app_id") || (key0 === "webhook_id"))){
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data0.webhook_id !== undefined){
-let data2 = data0.webhook_id;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(func2(data2) < 1){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data3 = data.query;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-const enough147 = errors + 1000;
-for(const key1 in data3){
-if(errors >= enough147){
-break;
-}
-const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data4 = data.header;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data5 = data.cookie;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
 validate61.errors = vErrors;
 return errors === 0;
 }
 
 exports.v52 = validate62;
-const schema88 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema88 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const schema89 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -27632,11 +29275,9 @@ errors++;
 if(data.header !== undefined){
 let data4 = data.header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4["idempotency-key"] !== undefined){
-let data5 = data4["idempotency-key"];
-if(typeof data5 === "string"){
-if(func2(data5) > 255){
-const err13 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+}
+else {
+const err13 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -27645,8 +29286,13 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.cookie !== undefined){
+let data5 = data.cookie;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err14 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -27655,9 +29301,10 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(data5.length <= 510){
-if(!pattern6.test(data5)){
-const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -27666,63 +29313,12 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-else {
-const err17 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data6 = data.cookie;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-}
-else {
-const err18 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
 validate62.errors = vErrors;
 return errors === 0;
 }
 
 exports.v53 = validate63;
-const schema90 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"$ref":"#/properties/path/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema90 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 const schema91 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -27863,12 +29459,272 @@ errors++;
 if(data.query !== undefined){
 let data3 = data.query;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.limit === undefined){
-data3.limit = 20;
-}
 const enough151 = errors + 1000;
 for(const key1 in data3){
 if(errors >= enough151){
+break;
+}
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data4 = data.header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4["idempotency-key"] !== undefined){
+let data5 = data4["idempotency-key"];
+if(typeof data5 === "string"){
+if(func2(data5) > 255){
+const err13 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(func2(data5) < 1){
+const err14 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data5.length <= 510){
+if(!pattern4.test(data5)){
+const err15 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data6 = data.cookie;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err18 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+validate63.errors = vErrors;
+return errors === 0;
+}
+
+exports.v54 = validate64;
+const schema92 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id"]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"state":{"type":"string","enum":["pending","succeeded","failed"]},"type":{"$ref":"#/properties/path/properties/app_id"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema93 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.webhook_id === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const enough152 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough152){
+break;
+}
+if(!((key0 === "app_id") || (key0 === "webhook_id"))){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err4 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.webhook_id !== undefined){
+let data2 = data0.webhook_id;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err7 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.limit === undefined){
+data3.limit = 20;
+}
+const enough153 = errors + 1000;
+for(const key1 in data3){
+if(errors >= enough153){
 break;
 }
 if(!((((key1 === "limit") || (key1 === "cursor")) || (key1 === "state")) || (key1 === "type"))){
@@ -27963,7 +29819,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data6 === "pending") || (data6 === "succeeded")) || (data6 === "failed"))){
-const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema90.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/query/state",schemaPath:"#/properties/query/properties/state/enum",keyword:"enum",params:{allowedValues: schema92.properties.query.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -28061,271 +29917,13 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate63.errors = vErrors;
-return errors === 0;
-}
-
-exports.v54 = validate64;
-const schema93 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema94 = {"type":"string","minLength":1,"maxLength":64};
-
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.app_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data0.webhook_id === undefined){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data0.delivery_id === undefined){
-const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "delivery_id"},message:"must have required property '"+"delivery_id"+"'"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-const enough152 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough152){
-break;
-}
-if(!(((key0 === "app_id") || (key0 === "webhook_id")) || (key0 === "delivery_id"))){
-const err4 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data0.app_id !== undefined){
-let data1 = data0.app_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data0.webhook_id !== undefined){
-let data2 = data0.webhook_id;
-if(typeof data2 === "string"){
-if(func2(data2) > 64){
-const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(func2(data2) < 1){
-const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-if(data0.delivery_id !== undefined){
-let data3 = data0.delivery_id;
-if(typeof data3 === "string"){
-if(func2(data3) > 64){
-const err11 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(func2(data3) < 1){
-const err12 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-else {
-const err14 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data4 = data.query;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-const enough153 = errors + 1000;
-for(const key1 in data4){
-if(errors >= enough153){
-break;
-}
-const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data5 = data.header;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-}
-else {
-const err17 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data6 = data.cookie;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-}
-else {
-const err18 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
 validate64.errors = vErrors;
 return errors === 0;
 }
 
 exports.v55 = validate65;
-const schema96 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-const schema97 = {"type":"string","minLength":1,"maxLength":64};
+const schema95 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema96 = {"type":"string","minLength":1,"maxLength":64};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -28539,6 +30137,264 @@ errors++;
 if(data.header !== undefined){
 let data5 = data.header;
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+}
+else {
+const err17 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data6 = data.cookie;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+const err18 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+validate65.errors = vErrors;
+return errors === 0;
+}
+
+exports.v56 = validate66;
+const schema98 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64},"webhook_id":{"$ref":"#/properties/path/properties/app_id"},"delivery_id":{"$ref":"#/properties/path/properties/app_id"}},"required":["app_id","webhook_id","delivery_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+const schema99 = {"type":"string","minLength":1,"maxLength":64};
+
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.app_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "app_id"},message:"must have required property '"+"app_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.webhook_id === undefined){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "webhook_id"},message:"must have required property '"+"webhook_id"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.delivery_id === undefined){
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "delivery_id"},message:"must have required property '"+"delivery_id"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const enough156 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough156){
+break;
+}
+if(!(((key0 === "app_id") || (key0 === "webhook_id")) || (key0 === "delivery_id"))){
+const err4 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.app_id !== undefined){
+let data1 = data0.app_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err5 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err6 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/path/app_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data0.webhook_id !== undefined){
+let data2 = data0.webhook_id;
+if(typeof data2 === "string"){
+if(func2(data2) > 64){
+const err8 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(func2(data2) < 1){
+const err9 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/path/webhook_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data0.delivery_id !== undefined){
+let data3 = data0.delivery_id;
+if(typeof data3 === "string"){
+if(func2(data3) > 64){
+const err11 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(func2(data3) < 1){
+const err12 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/path/delivery_id",schemaPath:"#/properties/path/properties/app_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data4 = data.query;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+const enough157 = errors + 1000;
+for(const key1 in data4){
+if(errors >= enough157){
+break;
+}
+const err15 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data5 = data.header;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 if(data5["idempotency-key"] !== undefined){
 let data6 = data5["idempotency-key"];
 if(typeof data6 === "string"){
@@ -28563,7 +30419,7 @@ vErrors.push(err18);
 errors++;
 }
 if(data6.length <= 510){
-if(!pattern6.test(data6)){
+if(!pattern4.test(data6)){
 const err19 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -28624,14 +30480,14 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-exports.v56 = validate66;
-const schema99 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"days":{"type":"integer","minimum":1,"maximum":90,"default":30}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v57 = validate67;
+const schema101 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"days":{"type":"integer","minimum":1,"maximum":90,"default":30}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -28658,9 +30514,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough156 = errors + 1000;
+const enough158 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough156){
+if(errors >= enough158){
 break;
 }
 if(!(key0 === "app_id")){
@@ -28727,9 +30583,9 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.days === undefined){
 data2.days = 30;
 }
-const enough157 = errors + 1000;
+const enough159 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough157){
+if(errors >= enough159){
 break;
 }
 if(!(key1 === "days")){
@@ -28829,14 +30685,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-exports.v57 = validate67;
-const schema100 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"hourly":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v58 = validate68;
+const schema102 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"app_id":{"type":"string","minLength":1,"maxLength":64}},"required":["app_id"]},"query":{"type":"object","properties":{"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"hourly":{"type":"boolean"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -28863,9 +30719,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough158 = errors + 1000;
+const enough160 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough158){
+if(errors >= enough160){
 break;
 }
 if(!(key0 === "app_id")){
@@ -28929,9 +30785,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough159 = errors + 1000;
+const enough161 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough159){
+if(errors >= enough161){
 break;
 }
 if(!(((key1 === "from") || (key1 === "to")) || (key1 === "hourly"))){
@@ -29080,14 +30936,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-exports.v58 = validate68;
-const schema101 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v59 = validate69;
+const schema103 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"checkout_id":{"type":"string","minLength":1,"maxLength":64}},"required":["checkout_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -29114,9 +30970,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough160 = errors + 1000;
+const enough162 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough160){
+if(errors >= enough162){
 break;
 }
 if(!(key0 === "checkout_id")){
@@ -29156,173 +31012,6 @@ errors++;
 }
 else {
 const err5 = {instancePath:instancePath+"/path/checkout_id",schemaPath:"#/properties/path/properties/checkout_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough161 = errors + 1000;
-for(const key1 in data2){
-if(errors >= enough161){
-break;
-}
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.header !== undefined){
-let data3 = data.header;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-}
-else {
-const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data.cookie !== undefined){
-let data4 = data.cookie;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-}
-else {
-const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate68.errors = vErrors;
-return errors === 0;
-}
-
-exports.v59 = validate69;
-const schema102 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
-
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.plan_id === undefined){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "plan_id"},message:"must have required property '"+"plan_id"+"'"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-const enough162 = errors + 1000;
-for(const key0 in data0){
-if(errors >= enough162){
-break;
-}
-if(!(key0 === "plan_id")){
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data0.plan_id !== undefined){
-let data1 = data0.plan_id;
-if(typeof data1 === "string"){
-if(func2(data1) > 64){
-const err3 = {instancePath:instancePath+"/path/plan_id",schemaPath:"#/properties/path/properties/plan_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/path/plan_id",schemaPath:"#/properties/path/properties/plan_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path/plan_id",schemaPath:"#/properties/path/properties/plan_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -29419,18 +31108,185 @@ return errors === 0;
 }
 
 exports.v60 = validate70;
-const schema103 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+const schema104 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"plan_id":{"type":"string","minLength":1,"maxLength":64}},"required":["plan_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.plan_id === undefined){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "plan_id"},message:"must have required property '"+"plan_id"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const enough164 = errors + 1000;
+for(const key0 in data0){
+if(errors >= enough164){
+break;
+}
+if(!(key0 === "plan_id")){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data0.plan_id !== undefined){
+let data1 = data0.plan_id;
+if(typeof data1 === "string"){
+if(func2(data1) > 64){
+const err3 = {instancePath:instancePath+"/path/plan_id",schemaPath:"#/properties/path/properties/plan_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/path/plan_id",schemaPath:"#/properties/path/properties/plan_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path/plan_id",schemaPath:"#/properties/path/properties/plan_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const enough165 = errors + 1000;
+for(const key1 in data2){
+if(errors >= enough165){
+break;
+}
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.header !== undefined){
+let data3 = data.header;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+}
+else {
+const err9 = {instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.cookie !== undefined){
+let data4 = data.cookie;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+const err10 = {instancePath:instancePath+"/cookie",schemaPath:"#/properties/cookie/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate70.errors = vErrors;
+return errors === 0;
+}
+
+exports.v61 = validate71;
+const schema105 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512},"developer_id":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough164 = errors + 1000;
+const enough166 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough164){
+if(errors >= enough166){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -29460,9 +31316,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough165 = errors + 1000;
+const enough167 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough165){
+if(errors >= enough167){
 break;
 }
 if(!(((key1 === "limit") || (key1 === "cursor")) || (key1 === "developer_id"))){
@@ -29632,14 +31488,14 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-exports.v61 = validate71;
-const schema104 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v62 = validate72;
+const schema106 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"invoice_id":{"type":"string","minLength":1,"maxLength":64}},"required":["invoice_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{"idempotency-key":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[!-~]+$"}},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -29666,9 +31522,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough166 = errors + 1000;
+const enough168 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough166){
+if(errors >= enough168){
 break;
 }
 if(!(key0 === "invoice_id")){
@@ -29732,9 +31588,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough167 = errors + 1000;
+const enough169 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough167){
+if(errors >= enough169){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -29785,7 +31641,7 @@ vErrors.push(err10);
 errors++;
 }
 if(data4.length <= 510){
-if(!pattern6.test(data4)){
+if(!pattern4.test(data4)){
 const err11 = {instancePath:instancePath+"/header/idempotency-key",schemaPath:"#/properties/header/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -29846,23 +31702,23 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
-exports.v62 = validate72;
-const schema105 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"plan_id":{"type":"string","minLength":1,"maxLength":64},"suspended":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v63 = validate73;
+const schema107 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"q":{"type":"string","minLength":1,"maxLength":254,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]+$"},"plan_id":{"type":"string","minLength":1,"maxLength":64},"suspended":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","minLength":1,"maxLength":512}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough168 = errors + 1000;
+const enough170 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough168){
+if(errors >= enough170){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -29892,9 +31748,9 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.limit === undefined){
 data1.limit = 20;
 }
-const enough169 = errors + 1000;
+const enough171 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough169){
+if(errors >= enough171){
 break;
 }
 if(!(((((key1 === "q") || (key1 === "plan_id")) || (key1 === "suspended")) || (key1 === "limit")) || (key1 === "cursor"))){
@@ -30123,14 +31979,14 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate72.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-exports.v63 = validate73;
-const schema106 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"developer_id":{"type":"string","minLength":1,"maxLength":64}},"required":["developer_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v64 = validate74;
+const schema108 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"developer_id":{"type":"string","minLength":1,"maxLength":64}},"required":["developer_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -30157,9 +32013,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough170 = errors + 1000;
+const enough172 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough170){
+if(errors >= enough172){
 break;
 }
 if(!(key0 === "developer_id")){
@@ -30223,9 +32079,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough171 = errors + 1000;
+const enough173 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough171){
+if(errors >= enough173){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -30290,23 +32146,23 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate73.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-exports.v64 = validate74;
-const schema107 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"interval":{"type":"string","enum":["day","month"]},"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
+exports.v65 = validate75;
+const schema109 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{},"required":[]},"query":{"type":"object","properties":{"interval":{"type":"string","enum":["day","month"]},"from":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"},"to":{"type":"string","format":"date","pattern":"^[1-9][0-9]{3}-"}},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":[]};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.path !== undefined){
 let data0 = data.path;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-const enough172 = errors + 1000;
+const enough174 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough172){
+if(errors >= enough174){
 break;
 }
 const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
@@ -30333,9 +32189,9 @@ errors++;
 if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const enough173 = errors + 1000;
+const enough175 = errors + 1000;
 for(const key1 in data1){
-if(errors >= enough173){
+if(errors >= enough175){
 break;
 }
 if(!(((key1 === "interval") || (key1 === "from")) || (key1 === "to"))){
@@ -30362,7 +32218,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "day") || (data2 === "month"))){
-const err4 = {instancePath:instancePath+"/query/interval",schemaPath:"#/properties/query/properties/interval/enum",keyword:"enum",params:{allowedValues: schema107.properties.query.properties.interval.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/interval",schemaPath:"#/properties/query/properties/interval/enum",keyword:"enum",params:{allowedValues: schema109.properties.query.properties.interval.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -30495,14 +32351,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-exports.v65 = validate75;
-const schema108 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
+exports.v66 = validate76;
+const schema110 = {"type":"object","additionalProperties":true,"properties":{"path":{"type":"object","additionalProperties":false,"properties":{"key_id":{"type":"string","minLength":1,"maxLength":64}},"required":["key_id"]},"query":{"type":"object","properties":{},"additionalProperties":false,"required":[]},"header":{"type":"object","additionalProperties":true,"properties":{},"required":[]},"cookie":{"type":"object","additionalProperties":true,"properties":{},"required":[]}},"required":["path"]};
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -30529,9 +32385,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const enough174 = errors + 1000;
+const enough176 = errors + 1000;
 for(const key0 in data0){
-if(errors >= enough174){
+if(errors >= enough176){
 break;
 }
 if(!(key0 === "key_id")){
@@ -30595,9 +32451,9 @@ errors++;
 if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const enough175 = errors + 1000;
+const enough177 = errors + 1000;
 for(const key1 in data2){
-if(errors >= enough175){
+if(errors >= enough177){
 break;
 }
 const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
@@ -30662,7 +32518,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
@@ -30675,192 +32531,202 @@ export const requestValidators = {
   "verifySessionV2": [bodies.v2, parameters.v2],
   "logoutUserV2": [bodies.v3, parameters.v2],
   "resetHwid": [bodies.v4, parameters.v2],
-  "listClientVariables": [parameters.v3],
-  "getClientVariable": [parameters.v4],
-  "listClientFiles": [parameters.v3],
-  "downloadClientFile": [parameters.v5],
-  "streamSessionEvents": [parameters.v6],
-  "initApplication": [bodies.v5, parameters.v0],
-  "registerUser": [bodies.v6, parameters.v7],
-  "loginUser": [bodies.v7, parameters.v0],
-  "verifySession": [bodies.v8, parameters.v0],
-  "activateLicense": [bodies.v9, parameters.v7],
-  "logoutUser": [bodies.v10, parameters.v0],
+  "initApplicationV2": [bodies.v5, parameters.v0],
+  "registerDevice": [bodies.v6, parameters.v0],
+  "registerUserV2": [bodies.v7, parameters.v3],
+  "loginWithPassword": [bodies.v8, parameters.v0],
+  "activateLicenseV2": [bodies.v9, parameters.v3],
+  "refreshSession": [bodies.v10, parameters.v0],
+  "listKeyStatements": [parameters.v4],
+  "listClientVariables": [parameters.v5],
+  "getClientVariable": [parameters.v6],
+  "listClientFiles": [parameters.v5],
+  "downloadClientFile": [parameters.v7],
+  "streamSessionEvents": [parameters.v8],
+  "initApplication": [bodies.v11, parameters.v0],
+  "registerUser": [bodies.v12, parameters.v3],
+  "loginUser": [bodies.v13, parameters.v0],
+  "verifySession": [bodies.v14, parameters.v0],
+  "activateLicense": [bodies.v15, parameters.v3],
+  "logoutUser": [bodies.v16, parameters.v0],
   "listPlans": [parameters.v0],
-  "authenticateSandbox": [bodies.v11, parameters.v0],
-  "verifySandboxSession": [bodies.v8, parameters.v0],
+  "authenticateSandbox": [bodies.v17, parameters.v0],
+  "verifySandboxSession": [bodies.v14, parameters.v0],
   "getPaymentChallenge": [parameters.v0],
   "accessAsAgent": [parameters.v0],
   "getAgentToken": [parameters.v0],
-  "registerAgent": [bodies.v12, parameters.v0],
-  "claimAgent": [bodies.v13, parameters.v0],
-  "revokeAgent": [bodies.v14, parameters.v0],
-  "listAgents": [parameters.v8],
-  "createAgent": [bodies.v15, parameters.v7],
+  "registerAgent": [bodies.v18, parameters.v0],
+  "claimAgent": [bodies.v19, parameters.v0],
+  "revokeAgent": [bodies.v20, parameters.v0],
+  "listAgents": [parameters.v9],
+  "createAgent": [bodies.v21, parameters.v3],
   "revokeAllAgents": [parameters.v0],
-  "getAgent": [parameters.v9],
-  "deleteAgent": [parameters.v9],
-  "listSecurityEventReceivers": [parameters.v8],
-  "createSecurityEventReceiver": [bodies.v16, parameters.v7],
-  "deleteSecurityEventReceiver": [parameters.v10],
-  "registerDeveloper": [bodies.v17, parameters.v7],
-  "loginDeveloper": [bodies.v18, parameters.v0],
+  "getAgent": [parameters.v10],
+  "deleteAgent": [parameters.v10],
+  "listSecurityEventReceivers": [parameters.v9],
+  "createSecurityEventReceiver": [bodies.v22, parameters.v3],
+  "deleteSecurityEventReceiver": [parameters.v11],
+  "registerDeveloper": [bodies.v23, parameters.v3],
+  "loginDeveloper": [bodies.v24, parameters.v0],
   "getDeveloper": [parameters.v0],
   "logoutDeveloper": [parameters.v0],
-  "createBrowserSession": [bodies.v19, parameters.v0],
+  "createBrowserSession": [bodies.v25, parameters.v0],
   "getBrowserSession": [parameters.v0],
   "deleteBrowserSession": [parameters.v0],
-  "listDeveloperSessions": [parameters.v8],
+  "listDeveloperSessions": [parameters.v9],
   "endDeveloperSessions": [parameters.v0],
-  "endDeveloperSession": [parameters.v11],
-  "changeDeveloperPassword": [bodies.v20, parameters.v0],
-  "requestPasswordReset": [bodies.v21, parameters.v0],
-  "resetDeveloperPassword": [bodies.v22, parameters.v0],
-  "listApiTokens": [parameters.v8],
-  "createApiToken": [bodies.v23, parameters.v7],
-  "deleteApiToken": [parameters.v12],
-  "listOAuthClients": [parameters.v8],
-  "createOAuthClient": [bodies.v24, parameters.v7],
-  "getOAuthClient": [parameters.v13],
-  "deleteOAuthClient": [parameters.v13],
-  "updateOAuthClient": [bodies.v25, parameters.v13],
-  "rotateOAuthClientSecret": [parameters.v14],
-  "listAuthorizations": [parameters.v8],
-  "revokeAuthorization": [parameters.v15],
-  "search": [parameters.v16],
-  "listAuditLog": [parameters.v17],
-  "exportAuditLog": [parameters.v18],
-  "exportAuditLogAsNdjson": [parameters.v18],
-  "listAccountEvents": [parameters.v19],
-  "streamAccountEvents": [parameters.v20],
-  "listApplications": [parameters.v8],
-  "createApplication": [bodies.v26, parameters.v7],
-  "getApplication": [parameters.v21],
-  "deleteApplication": [parameters.v21],
-  "updateApplication": [bodies.v27, parameters.v21],
-  "rotateApplicationSecret": [bodies.v28, parameters.v22],
-  "endSecretOverlap": [parameters.v21],
-  "listLicenses": [parameters.v23],
-  "createLicenses": [bodies.v29, parameters.v22],
-  "deleteUnusedLicenses": [parameters.v24],
-  "createLicensesAsCsv": [bodies.v29, parameters.v22],
-  "extendLicenses": [bodies.v30, parameters.v22],
-  "banLicenses": [bodies.v31, parameters.v21],
-  "unbanLicenses": [bodies.v32, parameters.v21],
-  "pauseLicenses": [bodies.v32, parameters.v21],
-  "resumeLicenses": [bodies.v32, parameters.v21],
-  "deleteLicenses": [bodies.v32, parameters.v21],
+  "endDeveloperSession": [parameters.v12],
+  "changeDeveloperPassword": [bodies.v26, parameters.v0],
+  "requestPasswordReset": [bodies.v27, parameters.v0],
+  "resetDeveloperPassword": [bodies.v28, parameters.v0],
+  "listApiTokens": [parameters.v9],
+  "createApiToken": [bodies.v29, parameters.v3],
+  "deleteApiToken": [parameters.v13],
+  "listOAuthClients": [parameters.v9],
+  "createOAuthClient": [bodies.v30, parameters.v3],
+  "getOAuthClient": [parameters.v14],
+  "deleteOAuthClient": [parameters.v14],
+  "updateOAuthClient": [bodies.v31, parameters.v14],
+  "rotateOAuthClientSecret": [parameters.v15],
+  "listAuthorizations": [parameters.v9],
+  "revokeAuthorization": [parameters.v16],
+  "search": [parameters.v17],
+  "listAuditLog": [parameters.v18],
+  "exportAuditLog": [parameters.v19],
+  "exportAuditLogAsNdjson": [parameters.v19],
+  "listAccountEvents": [parameters.v20],
+  "streamAccountEvents": [parameters.v21],
+  "listApplications": [parameters.v9],
+  "createApplication": [bodies.v32, parameters.v3],
+  "getApplication": [parameters.v4],
+  "deleteApplication": [parameters.v4],
+  "updateApplication": [bodies.v33, parameters.v4],
+  "rotateApplicationSecret": [bodies.v34, parameters.v22],
+  "endSecretOverlap": [parameters.v4],
+  "listApplicationSigningKeys": [parameters.v4],
+  "rotateApplicationSigningKeys": [bodies.v35, parameters.v22],
+  "retireApplicationSigningKey": [parameters.v23],
+  "listLicenses": [parameters.v24],
+  "createLicenses": [bodies.v36, parameters.v22],
+  "deleteUnusedLicenses": [parameters.v25],
+  "createLicensesAsCsv": [bodies.v36, parameters.v22],
+  "extendLicenses": [bodies.v37, parameters.v22],
+  "banLicenses": [bodies.v38, parameters.v4],
+  "unbanLicenses": [bodies.v39, parameters.v4],
+  "pauseLicenses": [bodies.v39, parameters.v4],
+  "resumeLicenses": [bodies.v39, parameters.v4],
+  "deleteLicenses": [bodies.v39, parameters.v4],
   "importLicenses": [parameters.v22],
-  "exportLicenses": [parameters.v25],
-  "exportLicensesAsNdjson": [parameters.v25],
-  "getLicense": [parameters.v26],
-  "deleteLicense": [parameters.v26],
-  "updateLicense": [bodies.v33, parameters.v26],
-  "banLicense": [bodies.v34, parameters.v27],
-  "unbanLicense": [parameters.v26],
-  "pauseLicense": [parameters.v26],
-  "resumeLicense": [parameters.v26],
-  "transferLicense": [bodies.v35, parameters.v27],
-  "listUsers": [parameters.v28],
-  "createUser": [bodies.v36, parameters.v22],
-  "extendUsers": [bodies.v37, parameters.v22],
-  "banUsers": [bodies.v38, parameters.v21],
-  "unbanUsers": [bodies.v39, parameters.v21],
-  "deleteUsers": [bodies.v39, parameters.v21],
+  "exportLicenses": [parameters.v26],
+  "exportLicensesAsNdjson": [parameters.v26],
+  "getLicense": [parameters.v27],
+  "deleteLicense": [parameters.v27],
+  "updateLicense": [bodies.v40, parameters.v27],
+  "banLicense": [bodies.v41, parameters.v28],
+  "unbanLicense": [parameters.v27],
+  "pauseLicense": [parameters.v27],
+  "resumeLicense": [parameters.v27],
+  "transferLicense": [bodies.v42, parameters.v28],
+  "listUsers": [parameters.v29],
+  "createUser": [bodies.v43, parameters.v22],
+  "extendUsers": [bodies.v44, parameters.v22],
+  "banUsers": [bodies.v45, parameters.v4],
+  "unbanUsers": [bodies.v46, parameters.v4],
+  "deleteUsers": [bodies.v46, parameters.v4],
   "importUsers": [parameters.v22],
   "importUsersFromNdjson": [parameters.v22],
-  "exportUsers": [parameters.v29],
-  "exportUsersAsNdjson": [parameters.v29],
-  "getUser": [parameters.v30],
-  "deleteUser": [parameters.v30],
-  "updateUser": [bodies.v40, parameters.v30],
-  "banUser": [bodies.v41, parameters.v31],
-  "unbanUser": [parameters.v30],
-  "resetUserHwid": [parameters.v30],
-  "resetUserPassword": [bodies.v42, parameters.v30],
-  "extendUser": [bodies.v43, parameters.v31],
-  "listUserSessions": [parameters.v30],
-  "endUserSessions": [parameters.v30],
-  "listSessions": [parameters.v32],
-  "endSession": [parameters.v33],
-  "listBans": [parameters.v32],
-  "createBan": [bodies.v44, parameters.v22],
-  "deleteBan": [parameters.v34],
-  "listVariables": [parameters.v32],
-  "getVariable": [parameters.v35],
-  "setVariable": [bodies.v45, parameters.v35],
-  "deleteVariable": [parameters.v35],
-  "listUserVariables": [parameters.v36],
-  "setUserVariable": [bodies.v46, parameters.v37],
-  "deleteUserVariable": [parameters.v37],
-  "listFiles": [parameters.v32],
-  "getFile": [parameters.v38],
-  "uploadFile": [parameters.v39],
-  "deleteFile": [parameters.v38],
-  "updateFile": [bodies.v47, parameters.v38],
-  "downloadFile": [parameters.v5],
-  "listResellers": [parameters.v8],
-  "createReseller": [bodies.v48, parameters.v7],
-  "getReseller": [parameters.v40],
-  "deleteReseller": [parameters.v40],
-  "updateReseller": [bodies.v49, parameters.v40],
-  "listResellerPrices": [parameters.v40],
-  "setResellerPrices": [bodies.v50, parameters.v40],
-  "creditReseller": [bodies.v51, parameters.v41],
-  "debitReseller": [bodies.v51, parameters.v41],
-  "listResellerLedger": [parameters.v42],
-  "getResellerStatistics": [parameters.v43],
-  "listResellerTokens": [parameters.v42],
-  "createResellerToken": [bodies.v52, parameters.v41],
-  "deleteResellerToken": [parameters.v44],
+  "exportUsers": [parameters.v30],
+  "exportUsersAsNdjson": [parameters.v30],
+  "getUser": [parameters.v31],
+  "deleteUser": [parameters.v31],
+  "updateUser": [bodies.v47, parameters.v31],
+  "banUser": [bodies.v48, parameters.v32],
+  "unbanUser": [parameters.v31],
+  "resetUserHwid": [parameters.v31],
+  "resetUserPassword": [bodies.v49, parameters.v31],
+  "extendUser": [bodies.v50, parameters.v32],
+  "listUserSessions": [parameters.v31],
+  "endUserSessions": [parameters.v31],
+  "listSessions": [parameters.v33],
+  "endSession": [parameters.v34],
+  "listBans": [parameters.v33],
+  "createBan": [bodies.v51, parameters.v22],
+  "deleteBan": [parameters.v35],
+  "listVariables": [parameters.v33],
+  "getVariable": [parameters.v36],
+  "setVariable": [bodies.v52, parameters.v36],
+  "deleteVariable": [parameters.v36],
+  "listUserVariables": [parameters.v37],
+  "setUserVariable": [bodies.v53, parameters.v38],
+  "deleteUserVariable": [parameters.v38],
+  "listFiles": [parameters.v33],
+  "getFile": [parameters.v39],
+  "uploadFile": [parameters.v40],
+  "deleteFile": [parameters.v39],
+  "updateFile": [bodies.v54, parameters.v39],
+  "downloadFile": [parameters.v7],
+  "listResellers": [parameters.v9],
+  "createReseller": [bodies.v55, parameters.v3],
+  "getReseller": [parameters.v41],
+  "deleteReseller": [parameters.v41],
+  "updateReseller": [bodies.v56, parameters.v41],
+  "listResellerPrices": [parameters.v41],
+  "setResellerPrices": [bodies.v57, parameters.v41],
+  "creditReseller": [bodies.v58, parameters.v42],
+  "debitReseller": [bodies.v58, parameters.v42],
+  "listResellerLedger": [parameters.v43],
+  "getResellerStatistics": [parameters.v44],
+  "listResellerTokens": [parameters.v43],
+  "createResellerToken": [bodies.v59, parameters.v42],
+  "deleteResellerToken": [parameters.v45],
   "getOwnReseller": [parameters.v0],
-  "listResellerLicenses": [parameters.v45],
-  "createResellerLicenses": [bodies.v53, parameters.v7],
-  "refundResellerLicense": [parameters.v46],
-  "listOwnLedger": [parameters.v8],
-  "getOwnResellerStatistics": [parameters.v47],
-  "listResellerUsers": [parameters.v8],
-  "resetResellerUserHwid": [parameters.v48],
-  "listEvents": [parameters.v49],
-  "streamEvents": [parameters.v50],
-  "listWebhooks": [parameters.v32],
-  "createWebhook": [bodies.v54, parameters.v22],
-  "getWebhook": [parameters.v51],
-  "deleteWebhook": [parameters.v51],
-  "updateWebhook": [bodies.v55, parameters.v51],
-  "rotateWebhookSecret": [bodies.v56, parameters.v52],
-  "testWebhook": [parameters.v52],
-  "replayWebhookEvents": [bodies.v57, parameters.v52],
-  "listWebhookDeliveries": [parameters.v53],
-  "getWebhookDelivery": [parameters.v54],
-  "replayWebhookDelivery": [parameters.v55],
-  "getExpirations": [parameters.v56],
-  "getStatistics": [parameters.v57],
-  "getApplicationCounts": [parameters.v21],
-  "getOverview": [parameters.v8],
-  "createCheckout": [bodies.v58, parameters.v7],
-  "getCheckout": [parameters.v58],
+  "listResellerLicenses": [parameters.v46],
+  "createResellerLicenses": [bodies.v60, parameters.v3],
+  "refundResellerLicense": [parameters.v47],
+  "listOwnLedger": [parameters.v9],
+  "getOwnResellerStatistics": [parameters.v48],
+  "listResellerUsers": [parameters.v9],
+  "resetResellerUserHwid": [parameters.v49],
+  "listEvents": [parameters.v50],
+  "streamEvents": [parameters.v51],
+  "listWebhooks": [parameters.v33],
+  "createWebhook": [bodies.v61, parameters.v22],
+  "getWebhook": [parameters.v52],
+  "deleteWebhook": [parameters.v52],
+  "updateWebhook": [bodies.v62, parameters.v52],
+  "rotateWebhookSecret": [bodies.v63, parameters.v53],
+  "testWebhook": [parameters.v53],
+  "replayWebhookEvents": [bodies.v64, parameters.v53],
+  "listWebhookDeliveries": [parameters.v54],
+  "getWebhookDelivery": [parameters.v55],
+  "replayWebhookDelivery": [parameters.v56],
+  "getExpirations": [parameters.v57],
+  "getStatistics": [parameters.v58],
+  "getApplicationCounts": [parameters.v4],
+  "getOverview": [parameters.v9],
+  "createCheckout": [bodies.v65, parameters.v3],
+  "getCheckout": [parameters.v59],
   "getSubscription": [parameters.v0],
-  "updateSubscription": [bodies.v59, parameters.v0],
-  "listInvoices": [parameters.v8],
-  "receivePaymentEvent": [bodies.v60, parameters.v0],
-  "listAllPlans": [parameters.v8],
-  "createPlan": [bodies.v61, parameters.v7],
-  "getPlan": [parameters.v59],
-  "archivePlan": [parameters.v59],
-  "updatePlan": [bodies.v62, parameters.v59],
-  "listAllInvoices": [parameters.v60],
-  "refundInvoice": [bodies.v63, parameters.v61],
-  "listAdministratorAuditLog": [parameters.v17],
-  "exportAdministratorAuditLog": [parameters.v18],
-  "exportAdministratorAuditLogAsNdjson": [parameters.v18],
-  "listDevelopers": [parameters.v62],
-  "getDeveloperAccount": [parameters.v63],
-  "suspendDeveloper": [bodies.v64, parameters.v63],
-  "reinstateDeveloper": [parameters.v63],
-  "getRevenue": [parameters.v64],
+  "updateSubscription": [bodies.v66, parameters.v0],
+  "listInvoices": [parameters.v9],
+  "receivePaymentEvent": [bodies.v67, parameters.v0],
+  "listAllPlans": [parameters.v9],
+  "createPlan": [bodies.v68, parameters.v3],
+  "getPlan": [parameters.v60],
+  "archivePlan": [parameters.v60],
+  "updatePlan": [bodies.v69, parameters.v60],
+  "listAllInvoices": [parameters.v61],
+  "refundInvoice": [bodies.v70, parameters.v62],
+  "listAdministratorAuditLog": [parameters.v18],
+  "exportAdministratorAuditLog": [parameters.v19],
+  "exportAdministratorAuditLogAsNdjson": [parameters.v19],
+  "listDevelopers": [parameters.v63],
+  "getDeveloperAccount": [parameters.v64],
+  "suspendDeveloper": [bodies.v71, parameters.v64],
+  "reinstateDeveloper": [parameters.v64],
+  "getRevenue": [parameters.v65],
   "getInstallation": [parameters.v0],
   "listSigningKeys": [parameters.v0],
-  "rotateSigningKeys": [parameters.v7],
-  "removeSigningKey": [parameters.v65],
+  "rotateSigningKeys": [parameters.v3],
+  "removeSigningKey": [parameters.v66],
 };

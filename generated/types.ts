@@ -200,6 +200,184 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/client/init": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Initialize a program without the secret
+         * @description Works like the v1 operation of the same name, without the `secret`. The response is only worth trusting if the
+         *     request has a `Latchkey-Nonce`, so that the response is signed. An unknown application returns 404
+         *     `APPLICATION_NOT_FOUND`.
+         */
+        post: operations["initApplicationV2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a device
+         * @description Registers the public key of a device, so that the service can recognize the device by its signatures. The
+         *     request is signed with that key. `device_id` is `dev_` and the JWK thumbprint (RFC 7638) of the key, so the
+         *     program knows it before it registers the device. Registering a key again changes its `hwid`.
+         *
+         *     A device is not bound to a user: several users can log in on it. A device without a login is deleted after a
+         *     day, and one without a session after 90 days. An unknown application returns 404 `APPLICATION_NOT_FOUND`. A
+         *     banned machine or address gets 403 `HWID_BANNED` or `ADDRESS_BANNED`. While the switch `block_vpn` is on,
+         *     addresses of VPNs and proxies get 403 `VPN_BLOCKED`.
+         */
+        post: operations["registerDevice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register an end user without the secret
+         * @description Works like the v1 operation of the same name, without the `secret`. The request is signed by a device whose
+         *     `hwid` is that of the body; another one returns 401 `DEVICE_MISMATCH`. While the switch `secretless_clients`
+         *     is off, the operation returns 403 `SECRET_REQUIRED`.
+         */
+        post: operations["registerUserV2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/login-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with a password from a device
+         * @description Creates a session of exactly 24 hours that is bound to the device which signs the request. It has the rules
+         *     and the errors of the v2 login, without the `secret` and `x-signature`. `hwid` is that of the device; another
+         *     one returns 401 `DEVICE_MISMATCH`. While the switch `secretless_clients` is off, the operation returns 403
+         *     `SECRET_REQUIRED`.
+         *
+         *     Every use of the session requires the signature of the device. Before it expires, and for 7 days after, the
+         *     device can renew it without the password: see `refreshSession`.
+         */
+        post: operations["loginWithPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeem a license key without the secret
+         * @description Works like the v1 operation of the same name, without the `secret`. The request is signed by a device. While
+         *     the switch `secretless_clients` is off, the operation returns 403 `SECRET_REQUIRED`.
+         */
+        post: operations["activateLicenseV2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew a session
+         * @description Ends the session of `token` and opens a new one of the same user on the same device, without the password.
+         *     `token` is the token or the id of a session that is bound to the device which signs the request, and that is
+         *     live or has expired within the last 7 days. Otherwise, the operation returns 401 `SESSION_INVALID`,
+         *     `SESSION_EXPIRED`, or `DEVICE_MISMATCH`. A session that has ended cannot be renewed: a logout, a ban of the
+         *     user, a new password, and a hardware reset end all sessions that they concern, including those that have
+         *     expired.
+         *
+         *     Everything that refuses a login refuses a renewal, too: a pause of the application, bans, another machine
+         *     while the switch `hwid_lock` is on, and a missing subscription while the switch `require_subscription` is on.
+         */
+        post: operations["refreshSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/client/apps/{app_id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the statements about the keys of an application
+         * @description Returns what a program needs to replace its pinned keys after a rotation: one statement, signed by the signing
+         *     key and by each previous key, so that a program that was not updated for long finds one by a key that it pins.
+         *
+         *     A statement is a JWS (RFC 7515, EdDSA) with the `typ` `latchkey-keys+jws`. Its payload has `app_id`, `issued_at`
+         *     in Unix seconds, `serial`, which only rises, the `keys` with `kid`, `alg`, `public_key`, and `state`, and the
+         *     `kid`s of the `retired` ones. A program accepts a statement that a key which it pins has signed, whose `serial`
+         *     is not lower than that of the last one, and then pins the keys of the states `signing` and `next`.
+         */
+        get: operations["listKeyStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/client/apps/{app_id}/variables": {
         parameters: {
             query?: never;
@@ -340,10 +518,10 @@ export interface paths {
         /**
          * Stream the events of a session
          * @description Sends server-sent events, as streamEvents does: events for every session of the application (such as
-         *     `application.paused` and `variable.set`), events about the session's user (`user.banned`,
-         *     `license.redeemed`), and events about the session itself (`session.ended`). It sends no events about other
-         *     users. A program thus learns about a logout, a ban, or a pause immediately instead of at its next
-         *     verify-session, which remains authoritative.
+         *     `application.paused` and `variable.set`), events about the session's user (`user.banned`, `license.redeemed`),
+         *     and events about the session itself (`session.ended`). It sends no events about other users. A program thus
+         *     learns about a logout, a ban, or a pause immediately instead of at its next verify-session, which remains
+         *     authoritative.
          *
          *     When the session ends, its event is the last one, and the stream ends. The stream also ends when the session
          *     expires (`session.expired`), and when the session is rejected because its machine or network was banned, a
@@ -355,12 +533,12 @@ export interface paths {
          *
          *     **MQTT.** The same events are available over MQTT 5 and 3.1.1, in WebSocket frames (subprotocol `mqtt`) at
          *     `/mqtt` of this server, and over TCP if the operator has set `MQTT_PORT`. The user name is the `app_id`, and
-         *     the password is the session's `token` or `session_id`. The client identifier can be any value. A session can
-         *     subscribe to `latchkey/v2/apps/{app_id}/events`, and to its own `latchkey/v2/apps/{app_id}/users/{user_id}`
-         *     and `latchkey/v2/apps/{app_id}/sessions/{session_id}`, without wildcards, with QoS 0 or 1. It cannot publish
+         *     the password is the session's `token` or `session_id`. A session that is bound to a device is refused, because
+         *     MQTT does not carry the signature of a device. The client identifier can be any value. A session can subscribe
+         *     to `latchkey/v2/apps/{app_id}/events`, and to its own `latchkey/v2/apps/{app_id}/users/{user_id}` and
+         *     `latchkey/v2/apps/{app_id}/sessions/{session_id}`, without wildcards, with QoS 0 or 1. It cannot publish
          *     messages or set a will. The broker retains no messages and stores none for disconnected clients. The payload
-         *     is the event in JSON. After the event that ends its session, the client is disconnected (MQTT 5: reason
-         *     0x98).
+         *     is the event in JSON. After the event that ends its session, the client is disconnected (MQTT 5: reason 0x98).
          */
         get: operations["streamSessionEvents"];
         put?: never;
@@ -1052,7 +1230,8 @@ export interface paths {
          *     send `email` and `password`. Resellers send their API token and the administrator sends theirs as `token`. The
          *     session of a developer is valid for 24 hours. The session of a reseller or the administrator is valid for
          *     8 hours, and ends with the token that it was created with. Wrong credentials of all kinds return the same 401
-         *     `INVALID_CREDENTIALS`. The tag Browser sessions describes how the cookie is used.
+         *     `INVALID_CREDENTIALS`. The session whose cookie the new one replaces ends. The tag Browser sessions describes
+         *     how the cookie is used.
          */
         post: operations["createBrowserSession"];
         delete?: never;
@@ -1078,8 +1257,8 @@ export interface paths {
         post?: never;
         /**
          * Sign out the browser
-         * @description Ends the session that the cookie of this request belongs to, if it is valid, and deletes the cookie. When this
-         *     operation returns, no node accepts the session for new requests.
+         * @description Ends the sessions that the cookies of this request belong to, if they are valid, and deletes the cookie. When
+         *     this operation returns, no node accepts the sessions for new requests.
          */
         delete: operations["deleteBrowserSession"];
         options?: never;
@@ -1570,9 +1749,9 @@ export interface paths {
         put?: never;
         /**
          * Create an application
-         * @description Creates an active application with the switches `hwid_lock` and `bind_responses` on. `secret` is returned
-         *     only once, in this response. If the developer's plan does not allow another application, the operation
-         *     returns 403 `QUOTA_EXCEEDED`.
+         * @description Creates an active application with the switches `hwid_lock`, `bind_responses`, and `secretless_clients` on.
+         *     `secret` is returned only once, in this response. `signing_keys` are the keys that programs pin. If the
+         *     developer's plan does not allow another application, the operation returns 403 `QUOTA_EXCEEDED`.
          */
         post: operations["createApplication"];
         delete?: never;
@@ -1678,6 +1857,97 @@ export interface paths {
          *     requests. If there is no previous secret, the operation returns 404 `PREVIOUS_SECRET_NOT_FOUND`.
          */
         delete: operations["endSecretOverlap"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/signing-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the signing keys of an application
+         * @description Returns all keys of the application, oldest first. Programs pin those of the states `signing` and `next`, as the
+         *     tag Client trust describes. Applications from before signing keys existed get theirs with the first request.
+         */
+        get: operations["listApplicationSigningKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/signing-keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing keys of an application
+         * @description Makes the next key the signing key, on all nodes when this operation returns, and creates another next key.
+         *     Programs that have pinned the next key continue to work. The key that signed before becomes `previous`: it only
+         *     signs statements for programs that know no newer key.
+         *
+         *     Before programs have had 30 days to pin the next key, the operation returns 409 `NEXT_KEY_TOO_YOUNG` with
+         *     `not_before`. `force` rotates anyway: programs whose build pins neither key then refuse this service, so use it
+         *     only for a key that has leaked.
+         */
+        post: operations["rotateApplicationSigningKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dev/apps/{app_id}/signing-keys/{kid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+                /**
+                 * @description The identifier of the key.
+                 * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+                 */
+                kid: components["parameters"]["KidParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Retire a signing key of an application
+         * @description Deletes the private part of a key and lists the key as retired, so that programs no longer accept it. Another
+         *     next key replaces a next key. The key that signs returns 409 `APPLICATION_KEY_IN_USE`: rotate first.
+         */
+        delete: operations["retireApplicationSigningKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5059,6 +5329,11 @@ export interface components {
             claim_token_expires?: string;
             /** @description With `INVALID_SECURITY_EVENT`, the error code that RFC 8935 defines. */
             err?: string;
+            /**
+             * Format: date-time
+             * @description With `NEXT_KEY_TOO_YOUNG`, when the key can be rotated without `force`.
+             */
+            not_before?: string;
             errors?: components["schemas"]["ValidationProblems"];
         };
         /**
@@ -5322,6 +5597,111 @@ export interface components {
             next_reset_at: string;
             signature?: components["schemas"]["ResponseSignature"];
         };
+        InitApplicationV2Request: {
+            app_id: components["schemas"]["AppId"];
+            /** @description The version of the program. */
+            version?: string;
+            /** @description The SHA-256 of the program's executable, in hexadecimal. It is checked while `integrity_check` is on. */
+            executable_hash?: string;
+        };
+        InitApplicationResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description Identifies this run of the program. It authorizes nothing. */
+            session_id: string;
+            app_name?: string;
+            /** @description `active`, `paused`, or `update_required`. More values may follow. */
+            status_code?: string;
+            /**
+             * Format: uri
+             * @description The address of the required version.
+             */
+            download_url?: string;
+        };
+        /**
+         * @description The public key (RFC 7517): `OKP` with `Ed25519` for EdDSA, or `EC` with `P-256`, `x`, and `y` for ES256. A key
+         *     with a private part is rejected.
+         */
+        DeviceJwk: {
+            /** @enum {string} */
+            kty: "OKP" | "EC";
+            /** @enum {string} */
+            crv: "Ed25519" | "P-256";
+            x: string;
+            y?: string;
+        };
+        RegisterDeviceRequest: {
+            app_id: components["schemas"]["AppId"];
+            hwid: components["schemas"]["NewHwid"];
+            /**
+             * @description The algorithm of the device's signatures. TPM 2.0 and the Secure Enclave support ES256 only.
+             * @enum {string}
+             */
+            alg: "EdDSA" | "ES256";
+            jwk: components["schemas"]["DeviceJwk"];
+        };
+        RegisterDeviceResult: {
+            status: components["schemas"]["SuccessStatus"];
+            device_id: string;
+        };
+        RegisterUserV2Request: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["NewUsername"];
+            password: components["schemas"]["NewPassword"];
+            hwid: components["schemas"]["NewHwid"];
+            email?: components["schemas"]["Email"];
+            license_key?: components["schemas"]["LicenseKey"];
+        };
+        RegisterUserResult: {
+            status: components["schemas"]["SuccessStatus"];
+            message: string;
+            user_id: string;
+        };
+        LoginWithPasswordRequest: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            password: components["schemas"]["Password"];
+            hwid: components["schemas"]["Hwid"];
+            version?: components["schemas"]["ClientVersion"];
+        };
+        DeviceSessionResult: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The encrypted session token. */
+            token: string;
+            session_id: string;
+            /** @description The device that the session is bound to. */
+            device_id: string;
+            /**
+             * Format: date-time
+             * @description The time when the session ends.
+             */
+            expires_at: string;
+        };
+        ActivateLicenseV2Request: {
+            app_id: components["schemas"]["AppId"];
+            username: components["schemas"]["Username"];
+            license_key: components["schemas"]["LicenseKey"];
+        };
+        ActivateLicenseV2Result: {
+            status: components["schemas"]["SuccessStatus"];
+            message: string;
+            /** @description The tier of the key. */
+            subscription_tier?: string;
+            /**
+             * Format: date-time
+             * @description The time when that tier ends.
+             */
+            expires_at: string;
+        };
+        RefreshSessionRequest: {
+            app_id: components["schemas"]["AppId"];
+            token: components["schemas"]["SessionToken"];
+            version?: components["schemas"]["ClientVersion"];
+        };
+        KeyStatementList: {
+            status: components["schemas"]["SuccessStatus"];
+            /** @description The statements, each a JWS in compact form. */
+            data: string[];
+        };
         ClientVariable: {
             name: string;
             value: string;
@@ -5351,19 +5731,6 @@ export interface components {
             /** @description The SHA-256 of the program's executable, in hexadecimal. It is checked while `integrity_check` is on. */
             executable_hash?: string;
         };
-        InitApplicationResult: {
-            status: components["schemas"]["SuccessStatus"];
-            /** @description Identifies this run of the program. It authorizes nothing. */
-            session_id: string;
-            app_name?: string;
-            /** @description `active`, `paused`, or `update_required`. More values may follow. */
-            status_code?: string;
-            /**
-             * Format: uri
-             * @description The address of the required version.
-             */
-            download_url?: string;
-        };
         RegisterUserRequest: {
             app_id: components["schemas"]["AppId"];
             secret: components["schemas"]["AppSecret"];
@@ -5372,11 +5739,6 @@ export interface components {
             hwid: components["schemas"]["NewHwid"];
             email?: components["schemas"]["Email"];
             license_key?: components["schemas"]["LicenseKey"];
-        };
-        RegisterUserResult: {
-            status: components["schemas"]["SuccessStatus"];
-            message: string;
-            user_id: string;
         };
         LoginUserRequest: {
             app_id: components["schemas"]["AppId"];
@@ -6012,6 +6374,8 @@ export interface components {
             require_subscription: boolean;
             require_signatures: boolean;
             bind_responses: boolean;
+            secretless_clients: boolean;
+            require_client_trust: boolean;
             block_vpn: boolean;
             vpn_fail_closed: boolean;
             minimum_version: string | null;
@@ -6044,9 +6408,37 @@ export interface components {
         ApplicationResult: {
             status: components["schemas"]["SuccessStatus"];
         } & components["schemas"]["Application"];
+        /**
+         * @description - `signing`: signs responses.
+         *     - `next`: signs after the next rotation.
+         *     - `previous`: signed before, and now only signs statements about newer keys.
+         *     - `retired`: no longer exists. Programs refuse it.
+         * @enum {string}
+         */
+        ApplicationSigningKeyState: "signing" | "next" | "previous" | "retired";
+        ApplicationSigningKey: {
+            /** @description The JWK thumbprint of the key (RFC 7638). */
+            kid: string;
+            /** @enum {string} */
+            alg: "EdDSA";
+            /** @description The 32 bytes of the Ed25519 key in base64url. */
+            public_key: string;
+            state: components["schemas"]["ApplicationSigningKeyState"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Null if it has never signed.
+             */
+            signing_since: string | null;
+            /** Format: date-time */
+            retired_at: string | null;
+        };
         CreateApplicationResult: components["schemas"]["ApplicationResult"] & {
             /** @description Returned only once, in this response. */
             secret: string;
+            /** @description The keys that programs pin. */
+            signing_keys: components["schemas"]["ApplicationSigningKey"][];
         };
         NewTier: string;
         /**
@@ -6089,6 +6481,16 @@ export interface components {
              *     on once no program sends unsigned requests and checks version 1.
              */
             bind_responses?: boolean;
+            /**
+             * @description Whether register, activate, and login-password of v2 work, whose requests do not contain the secret. It is
+             *     on for new applications, and off for applications from before the switch existed (403 `SECRET_REQUIRED`).
+             */
+            secretless_clients?: boolean;
+            /**
+             * @description Whether the application refuses every request of a program that requests no signed response, and every
+             *     session that is not bound to a device, with 426 `CLIENT_TRUST_REQUIRED`. See the tag Client trust.
+             */
+            require_client_trust?: boolean;
             /** @description Whether to reject addresses of VPNs and proxies. */
             block_vpn?: boolean;
             /**
@@ -6120,6 +6522,17 @@ export interface components {
              * @description Until when the application also accepts the previous secret. Null if it does not.
              */
             previous_secret_until: string | null;
+        };
+        ApplicationSigningKeyList: {
+            status: components["schemas"]["SuccessStatus"];
+            data: components["schemas"]["ApplicationSigningKey"][];
+        };
+        RotateApplicationSigningKeysRequest: {
+            /**
+             * @description Whether to rotate before programs have had the time to pin the next key.
+             * @default false
+             */
+            force?: boolean;
         };
         LicenseSearch: string;
         License: {
@@ -6812,7 +7225,7 @@ export interface components {
         /** @description The URL that receives events, http or https. */
         WebhookUrl: string;
         /** @enum {string} */
-        WebhookEventType: "*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "login.refused" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled";
+        WebhookEventType: "*" | "application.created" | "application.updated" | "application.paused" | "application.resumed" | "application.disabled" | "application.enabled" | "application.deleted" | "application.secret_rotated" | "application.secret_overlap_ended" | "application.signing_key_rotated" | "application.signing_key_retired" | "user.created" | "user.imported" | "user.updated" | "user.deleted" | "user.banned" | "user.unbanned" | "user.hwid_bound" | "user.hwid_reset" | "user.password_changed" | "user.subscription_extended" | "user.subscription_reduced" | "user.variable_set" | "user.variable_deleted" | "login.refused" | "session.created" | "session.ended" | "license.created" | "license.imported" | "license.updated" | "license.redeemed" | "license.banned" | "license.unbanned" | "license.paused" | "license.resumed" | "license.extended" | "license.transferred" | "license.deleted" | "ban.created" | "ban.lifted" | "variable.set" | "variable.deleted" | "file.uploaded" | "file.updated" | "file.deleted" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.secret_rotated" | "webhook.disabled";
         /** @description The types of events to send. `*` is every type, including types of later versions. */
         WebhookEventTypes: components["schemas"]["WebhookEventType"][];
         CreateWebhookRequest: {
@@ -7779,6 +8192,11 @@ export interface components {
          * @example usr_01kazm6h2bf8r4c7m0z5k9d3tw
          */
         EventUserParameter: components["schemas"]["Identifier"];
+        /**
+         * @description The identifier of the key.
+         * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+         */
+        KidParameter: components["schemas"]["Identifier"];
         /** @description Return only licenses with this status. */
         LicenseStatusParameter: components["schemas"]["LicenseStatus"];
         /** @description Return only licenses of this tier. */
@@ -8327,6 +8745,342 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ResetHwidResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    initApplicationV2: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "version": "1.4.2"
+                 *     }
+                 */
+                "application/json": components["schemas"]["InitApplicationV2Request"];
+            };
+        };
+        responses: {
+            /** @description The application exists and is not disabled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "session_id": "Yk3vQ0pS8mZr1tXcB5uJ2A",
+                     *       "app_name": "Aurora Editor",
+                     *       "status_code": "active"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InitApplicationResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    registerDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "alg": "EdDSA",
+                 *       "jwk": {
+                 *         "kty": "OKP",
+                 *         "crv": "Ed25519",
+                 *         "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RegisterDeviceRequest"];
+            };
+        };
+        responses: {
+            /** @description The device is registered. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "device_id": "dev_kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RegisterDeviceResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    registerUserV2: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "email": "ada@example.com",
+                 *       "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RegisterUserV2Request"];
+            };
+        };
+        responses: {
+            /** @description The account was created and is bound to the machine. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "User registered.",
+                     *       "user_id": "usr_01kazm6t0hfa8bk4n2q7r9s1vx"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RegisterUserResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    loginWithPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple",
+                 *       "hwid": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "version": "1.4.2"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LoginWithPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The session has started. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "token": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwiY3R5IjoiSldUIiwia2lkIjoiazEifQ..aXYtb2YtMTItYnl0.Y2lwaGVydGV4dA.dGFnLW9mLTE2LWJ5dGVz",
+                     *       "session_id": "Yk3vQ0pS8mZr1tXcB5uJ2A",
+                     *       "device_id": "dev_kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *       "expires_at": "2026-11-22T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeviceSessionResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    activateLicenseV2: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "username": "ada",
+                 *       "license_key": "7KQ2M-X9WBD-4HT0V-ZR8JN-C35PA"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ActivateLicenseV2Request"];
+            };
+        };
+        responses: {
+            /** @description The key was redeemed, and its duration was added. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "License redeemed.",
+                     *       "subscription_tier": "Pro",
+                     *       "expires_at": "2026-12-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActivateLicenseV2Result"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    refreshSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_id": "app_01kazm4q7ffx8v5t2w9y3b6n1c",
+                 *       "token": "Yk3vQ0pS8mZr1tXcB5uJ2A"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RefreshSessionRequest"];
+            };
+        };
+        responses: {
+            /** @description The new session has started. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimitHeader"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemainingHeader"];
+                    "RateLimit-Reset": components["headers"]["RateLimitResetHeader"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicyHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "token": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwiY3R5IjoiSldUIiwia2lkIjoiazEifQ..aXYtb2YtMTItYnl0.Y2lwaGVydGV4dA.dGFnLW9mLTE2LWJ5dGVz",
+                     *       "session_id": "t2XcB5uJ2AYk3vQ0pS8mZr",
+                     *       "device_id": "dev_kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *       "expires_at": "2026-11-23T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeviceSessionResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    listKeyStatements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statements, the one of the signing key first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         "eyJhbGciOiJFZERTQSIsImtpZCI6ImtQcktfcW14VldhWVZBOXd3QkY2SXVvM3ZWeno3VHhIQ1R3WEJ5Z3JTNGsiLCJ0eXAiOiJsYXRjaGtleS1rZXlzK2p3cyJ9.eyJzZXJpYWwiOjJ9.c2lnbmF0dXJl"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyStatementList"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -11113,6 +11867,8 @@ export interface operations {
                      *           "require_subscription": false,
                      *           "require_signatures": false,
                      *           "bind_responses": true,
+                     *           "secretless_clients": true,
+                     *           "require_client_trust": false,
                      *           "block_vpn": false,
                      *           "vpn_fail_closed": false,
                      *           "minimum_version": null,
@@ -11189,6 +11945,8 @@ export interface operations {
                      *       "require_subscription": false,
                      *       "require_signatures": false,
                      *       "bind_responses": true,
+                     *       "secretless_clients": true,
+                     *       "require_client_trust": false,
                      *       "block_vpn": false,
                      *       "vpn_fail_closed": false,
                      *       "minimum_version": null,
@@ -11202,7 +11960,27 @@ export interface operations {
                      *       "users": 0,
                      *       "previous_secret_until": null,
                      *       "created_at": "2026-11-21T10:00:00.000Z",
-                     *       "updated_at": "2026-11-21T10:00:00.000Z"
+                     *       "updated_at": "2026-11-21T10:00:00.000Z",
+                     *       "signing_keys": [
+                     *         {
+                     *           "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": "2026-11-21T10:00:00.000Z",
+                     *           "retired_at": null
+                     *         },
+                     *         {
+                     *           "kid": "UbFN8YDg0t4JQoMNFJCFVMEvqtWMn9ToRJMHwBh5lMQ",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "jqYkXHHOb_cbCVt4gq1GLYkjzQgrTW8PVFEoJ2xxMp8",
+                     *           "state": "next",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": null,
+                     *           "retired_at": null
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["CreateApplicationResult"];
@@ -11248,6 +12026,8 @@ export interface operations {
                      *       "require_subscription": false,
                      *       "require_signatures": false,
                      *       "bind_responses": true,
+                     *       "secretless_clients": true,
+                     *       "require_client_trust": false,
                      *       "block_vpn": false,
                      *       "vpn_fail_closed": false,
                      *       "minimum_version": "1.4.0",
@@ -11352,6 +12132,8 @@ export interface operations {
                      *       "require_subscription": false,
                      *       "require_signatures": false,
                      *       "bind_responses": true,
+                     *       "secretless_clients": true,
+                     *       "require_client_trust": false,
                      *       "block_vpn": false,
                      *       "vpn_fail_closed": false,
                      *       "minimum_version": "1.4.0",
@@ -11460,6 +12242,192 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["MessageResult"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    listApplicationSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": "2026-11-21T10:00:00.000Z",
+                     *           "retired_at": null
+                     *         },
+                     *         {
+                     *           "kid": "UbFN8YDg0t4JQoMNFJCFVMEvqtWMn9ToRJMHwBh5lMQ",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "jqYkXHHOb_cbCVt4gq1GLYkjzQgrTW8PVFEoJ2xxMp8",
+                     *           "state": "next",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": null,
+                     *           "retired_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApplicationSigningKeyList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    rotateApplicationSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat (draft-ietf-httpapi-idempotency-key-header). Within 24 hours, the same
+                 *     request with the same key has one effect and returns the same response, with `Idempotency-Replayed: true`
+                 *     from the second time on. A request that failed had no effect, and you can send it again with its key. A
+                 *     different request with the same key returns 422 `IDEMPOTENCY_KEY_REUSED`. While the first request is still
+                 *     running, the same key returns 409 `IDEMPOTENCY_KEY_IN_USE`.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKeyParameter"];
+            };
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "force": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateApplicationSigningKeysRequest"];
+            };
+        };
+        responses: {
+            /** @description All keys after the rotation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": "2026-11-21T10:00:00.000Z",
+                     *           "retired_at": null
+                     *         },
+                     *         {
+                     *           "kid": "UbFN8YDg0t4JQoMNFJCFVMEvqtWMn9ToRJMHwBh5lMQ",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "jqYkXHHOb_cbCVt4gq1GLYkjzQgrTW8PVFEoJ2xxMp8",
+                     *           "state": "next",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": null,
+                     *           "retired_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApplicationSigningKeyList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["ServerProblem"];
+        };
+    };
+    retireApplicationSigningKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The identifier of the application.
+                 * @example app_01kazm4q7ffx8v5t2w9y3b6n1c
+                 */
+                app_id: components["parameters"]["AppIdParameter"];
+                /**
+                 * @description The identifier of the key.
+                 * @example kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k
+                 */
+                kid: components["parameters"]["KidParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All keys after the retirement. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestIdHeader"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "data": [
+                     *         {
+                     *           "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "state": "signing",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": "2026-11-21T10:00:00.000Z",
+                     *           "retired_at": null
+                     *         },
+                     *         {
+                     *           "kid": "UbFN8YDg0t4JQoMNFJCFVMEvqtWMn9ToRJMHwBh5lMQ",
+                     *           "alg": "EdDSA",
+                     *           "public_key": "jqYkXHHOb_cbCVt4gq1GLYkjzQgrTW8PVFEoJ2xxMp8",
+                     *           "state": "next",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "signing_since": null,
+                     *           "retired_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApplicationSigningKeyList"];
                 };
             };
             "4XX": components["responses"]["Problem"];

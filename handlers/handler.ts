@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { operations } from '../generated/types.ts';
 import type { Services } from '../src/services.ts';
+import type { ClientTrust } from '../src/foundation/client-trust/client-trust.ts';
 import type { Actor } from '../src/foundation/audit/audit.ts';
 import type { Scope } from '../src/accounts/developers/developers.ts';
 import type { SentCredential } from '../src/commerce/machine-payments/machine-payments.ts';
@@ -60,6 +61,8 @@ export interface HandlerRequest<Id extends OperationId> {
   readonly client: { readonly address: string };
   /** The application whose secret signed the request, on operations that accept signatures. */
   readonly signer: SignerOf<operations[Id]>;
+  /** What is known about the program, on operations for programs; undefined if it requests no signed response. */
+  readonly trust: ClientTrust | undefined;
   /** The request as signatures cover it, on operations that accept signatures. */
   readonly signable: SignableRequest;
   /** In lower case. */

@@ -4,6 +4,7 @@ import type { Administrators } from './accounts/administrators/administrators.ts
 import type { AccessTokens } from './access/access-tokens/access-tokens.ts';
 import type { Agents } from './access/agents/agents.ts';
 import type { ApiTokens } from './accounts/api-tokens/api-tokens.ts';
+import type { ApplicationKeys } from './accounts/application-keys/application-keys.ts';
 import type { Applications } from './accounts/applications/applications.ts';
 import type { Audit } from './foundation/audit/audit.ts';
 import type {
@@ -19,6 +20,7 @@ import type { BearerTokens } from './access/bearer-tokens/bearer-tokens.ts';
 import type { Cluster } from './foundation/cluster/cluster.ts';
 import type { DeveloperPasswords } from './access/developer-passwords/developer-passwords.ts';
 import type { Developers } from './accounts/developers/developers.ts';
+import type { Devices } from './licensing/devices/devices.ts';
 import type { Discovery } from './access/discovery/discovery.ts';
 import type { Events } from './foundation/events/events.ts';
 import type { Files } from './licensing/files/files.ts';
@@ -49,6 +51,7 @@ import type { Signatures } from './accounts/signatures/signatures.ts';
 import type { SigningKeys } from './foundation/signing-keys/signing-keys.ts';
 import type { DailyStatistics } from './licensing/statistics/statistics.ts';
 import type { Logins } from './licensing/users/logins.ts';
+import type { Renewals } from './licensing/users/renewals.ts';
 import type { RefusedLogins } from './licensing/users/refused-logins.ts';
 import type {
   HwidResets,
@@ -68,6 +71,7 @@ export interface Services {
   readonly administrators: Administrators;
   readonly agents: Agents;
   readonly apiTokens: ApiTokens;
+  readonly applicationKeys: ApplicationKeys;
   readonly applications: Applications;
   readonly audit: Audit;
   readonly authorizations: Authorizations;
@@ -81,6 +85,7 @@ export interface Services {
   readonly developerAccounts: DeveloperAccounts;
   readonly developerPasswords: DeveloperPasswords;
   readonly developers: Developers;
+  readonly devices: Devices;
   readonly discovery: Discovery;
   readonly events: Events;
   readonly files: Files;
@@ -106,6 +111,7 @@ export interface Services {
   readonly reconciliation: Reconciliation;
   readonly refusedLogins: RefusedLogins;
   readonly relay: Relay;
+  readonly renewals: Renewals;
   readonly resellerAccount: ResellerAccount;
   readonly resellerPayments: ResellerPayments;
   readonly resellers: Resellers;

@@ -15,6 +15,8 @@ export function toApplication(application: OwnApplication): components['schemas'
     require_subscription: application.requireSubscription,
     require_signatures: application.requireSignatures,
     bind_responses: application.bindResponses,
+    secretless_clients: application.secretlessClients,
+    require_client_trust: application.requireClientTrust,
     block_vpn: application.blockVpn,
     vpn_fail_closed: application.vpnFailClosed,
     minimum_version: application.minimumVersion,

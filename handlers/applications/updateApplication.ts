@@ -16,6 +16,8 @@ export const updateApplication: Handler<'updateApplication'> = async (
     requireSubscription: body.require_subscription,
     requireSignatures: body.require_signatures,
     bindResponses: body.bind_responses,
+    secretlessClients: body.secretless_clients,
+    requireClientTrust: body.require_client_trust,
     blockVpn: body.block_vpn,
     vpnFailClosed: body.vpn_fail_closed,
     minimumVersion: body.minimum_version,

@@ -2,7 +2,7 @@ import type { Handler } from '../handler.ts';
 import { toContent } from '../files/content.ts';
 
 export const downloadClientFile: Handler<'downloadClientFile'> = async (
-  { path, headers, session },
+  { path, headers, session, trust },
   { files },
 ) => {
   const wishes = {
@@ -10,6 +10,6 @@ export const downloadClientFile: Handler<'downloadClientFile'> = async (
     ifRange: headers['if-range'],
     ifNoneMatch: headers['if-none-match'],
   };
-  const downloader = { appId: path.app_id, session };
+  const downloader = { appId: path.app_id, session, trust };
   return toContent(await files.downloadForProgram(downloader, path.file_name, wishes));
 };

@@ -1,22 +1,8 @@
 import type { Handler } from '../handler.ts';
+import { toHandshake } from './handshake.ts';
 
 export const initApplication: Handler<'initApplication'> = async ({ body, client }, { applications }) => {
-  const handshake = await applications.init({
-    appId: body.app_id,
-    secret: body.secret,
-    version: body.version,
-    executableHash: body.executable_hash,
-    client,
-  });
-  return {
-    status: 200,
-    body: {
-      status: 'success',
-      session_id: handshake.sessionId,
-      app_name: handshake.name,
-      status_code: handshake.statusCode,
-      ...(handshake.statusCode === 'update_required' &&
-        handshake.downloadUrl !== null && { download_url: handshake.downloadUrl }),
-    },
-  };
+  const application = await applications.authenticate(body.app_id, body.secret);
+  const program = { version: body.version, executableHash: body.executable_hash };
+  return toHandshake(applications.init(application, program, client));
 };

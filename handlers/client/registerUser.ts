@@ -1,14 +1,7 @@
 import type { Handler } from '../handler.ts';
+import { register } from './registration.ts';
 
-export const registerUser: Handler<'registerUser'> = async ({ body, client }, { applications, users }) => {
-  const application = await applications.authenticate(body.app_id, body.secret);
-  const user = {
-    username: body.username,
-    password: body.password,
-    hwid: body.hwid,
-    email: body.email,
-    licenseKey: body.license_key,
-  };
-  const userId = await users.register(application, user, client);
-  return { status: 201, body: { status: 'success', message: 'User registered.', user_id: userId } };
+export const registerUser: Handler<'registerUser'> = async (request, services) => {
+  const { app_id, secret } = request.body;
+  return register(await services.applications.authenticate(app_id, secret), request, services);
 };

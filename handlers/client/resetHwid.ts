@@ -2,10 +2,10 @@ import type { Handler } from '../handler.ts';
 import { signedResult } from './signed-result.ts';
 
 export const resetHwid: Handler<'resetHwid'> = async (
-  { body, client, signer: signed, signable },
+  { body, client, signer: signed, signable, trust },
   { hwidResets, signatures },
 ) => {
-  const signer = signed ?? (await signatures.signerOf(body.app_id, signable));
+  const signer = signed ?? (await signatures.signerOf(body.app_id, signable, trust));
   await signatures.spend(signed, body.nonce);
   const { nextResetAt } = await hwidResets.byUser(signer.application, body, client);
   const result = {

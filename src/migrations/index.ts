@@ -67,6 +67,8 @@ import * as countSessions from './20261126040000_count_sessions.ts';
 import * as countEarlierSessions from './20261126040010_count_earlier_sessions.ts';
 import * as indexAuditLogByActorKindAndAction from './20261126040020_index_audit_log_by_actor_kind_and_action.ts';
 import * as indexFiltersOfUsers from './20261126040030_index_filters_of_users.ts';
+import * as createApplicationKeys from './20261126050000_create_application_keys.ts';
+import * as createDevices from './20261126050010_create_devices.ts';
 
 /** A migration; one with `transaction: false` runs outside of any, as an index that is built concurrently must. */
 type Migration = Knex.Migration & { readonly config?: { readonly transaction: boolean } };
@@ -140,6 +142,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261126040010_count_earlier_sessions': countEarlierSessions,
   '20261126040020_index_audit_log_by_actor_kind_and_action': indexAuditLogByActorKindAndAction,
   '20261126040030_index_filters_of_users': indexFiltersOfUsers,
+  '20261126050000_create_application_keys': createApplicationKeys,
+  '20261126050010_create_devices': createDevices,
 };
 
 const source: Knex.MigrationSource<string> = {

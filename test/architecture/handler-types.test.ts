@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const snippets: Readonly<Record<string, { readonly code: string; readonly faults: readonly RegExp[] }>> = {
   'a correct handler compiles': {
     code: `export const handler: Handler<'logoutUser'> = async ({ body }, { sessions }) => {
-      await sessions.logout(body.app_id, body.token, { signed: false });
+      await sessions.logout(body.app_id, body.token, { signed: false, trust: undefined });
       return { status: 200, body: { status: 'success', message: 'Session ended.' } };
     };`,
     faults: [],
@@ -183,12 +183,17 @@ describe('a handler adapts, calls and returns', () => {
       'handlers/agents/agent.ts',
       'handlers/agents/security-event-receiver.ts',
       'handlers/applications/application.ts',
+      'handlers/applications/signing-key.ts',
       'handlers/attachment.ts',
       'handlers/audit/audit-log.ts',
       'handlers/bans/ban.ts',
       'handlers/billing/invoice.ts',
       'handlers/billing/subscription.ts',
       'handlers/client/cached.ts',
+      'handlers/client/device-session.ts',
+      'handlers/client/handshake.ts',
+      'handlers/client/redemption.ts',
+      'handlers/client/registration.ts',
       'handlers/client/session-result.ts',
       'handlers/client/signed-result.ts',
       'handlers/client/verification.ts',

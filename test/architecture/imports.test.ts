@@ -34,6 +34,7 @@ const HTTP_LAYERS = ['transport', 'contract', 'pages', 'mcp', 'server'];
 const VOCABULARY = [
   'src/foundation/errors/api-error.ts',
   'src/foundation/errors/catalog.ts',
+  'src/foundation/client-trust/client-trust.ts',
   'src/foundation/paging/page.ts',
 ];
 
@@ -45,7 +46,8 @@ function neighborhoodOf(file: string): string | undefined {
 /** The domain of a file in `src/<neighborhood>/<domain>/`, as `<neighborhood>/<domain>`. */
 function domainOf(file: string): string | undefined {
   const [, neighborhood, domain] = /^src\/([^/]+)\/([^/]+)\//.exec(file) ?? [];
-  if (!DOMAINS.includes(neighborhood ?? '') || ['errors', 'paging'].includes(domain!)) return undefined;
+  if (!DOMAINS.includes(neighborhood ?? '') || ['client-trust', 'errors', 'paging'].includes(domain!))
+    return undefined;
   return `${neighborhood}/${domain}`;
 }
 
@@ -201,6 +203,7 @@ describe('imports run one way', () => {
           imported.startsWith('handlers/') ||
           imported === 'generated/types.ts' ||
           imported === 'src/services.ts' ||
+          imported === 'src/foundation/client-trust/client-trust.ts' ||
           (domain !== undefined && imported === `src/${domain}/${nameOf(domain)}.ts`)
         );
       },
@@ -333,7 +336,7 @@ describe('packages are imported only where they belong', () => {
     // Verifications and health checks use statements on a separate pool.
     [
       'pg',
-      /^src\/(platform\/database\/|licensing\/sessions\/session-(lookup|facts-store)\.ts|foundation\/(cluster\/(cluster|node-store)|events\/(events|outbox-store))\.ts)/,
+      /^src\/(platform\/database\/|accounts\/application-keys\/|licensing\/(sessions\/session-(lookup|facts-store)\.ts|devices\/)|foundation\/(cluster\/(cluster|node-store)|events\/(events|outbox-store))\.ts)/,
     ],
     ['jose', /^src\/(foundation\/(tokens|signing-keys)\/|access\/agents\/(assertions|issuer-keys)\.ts)/],
     ['@node-rs/argon2', /^src\/foundation\/passwords\//],

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bodyFor, prepare } from '../contract/examples.ts';
 import { operations, type ContractOperation } from '../contract/operations.ts';
-import { locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
+import { deviceHeaders, locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
 import { newApp, newDeveloper } from '../support/fixtures.ts';
 import { spawnService } from '../support/processes.ts';
 import { LightClient, type LightResponse } from './load.ts';
@@ -24,11 +24,13 @@ const keyed = operations.filter(
 /** Operations that cost money or quota are repeated more often. */
 const SPENDING = [
   'activateLicense',
+  'activateLicenseV2',
   'createLicenses',
   'createResellerLicenses',
   'creditReseller',
   'debitReseller',
   'registerUser',
+  'registerUserV2',
 ];
 
 /** The number of recorded changes. A change of plan is recorded later, with the event of its payment. */
@@ -53,6 +55,7 @@ async function requestOf(operation: ContractOperation) {
       token,
       headers: {
         ...(requestBody && { 'content-type': requestBody.mediaType }),
+        ...deviceHeaders(owner, operation, path, body, new Date()),
         ...(key !== undefined && { 'idempotency-key': key }),
       },
     });

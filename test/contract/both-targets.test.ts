@@ -16,7 +16,15 @@ import {
   takesJson,
   type ContractOperation,
 } from './operations.ts';
-import { examplePath, locate, newOwner, pageHeaders, queryOf, tokenFor } from './parameters.ts';
+import {
+  deviceHeaders,
+  examplePath,
+  locate,
+  newOwner,
+  pageHeaders,
+  queryOf,
+  tokenFor,
+} from './parameters.ts';
 
 const PROBLEM_JSON = 'application/problem+json';
 
@@ -107,13 +115,15 @@ async function startReal(): Promise<Target> {
       const isPaymentEvent = operation.operationId === 'receivePaymentEvent';
       const ofPages = await pageHeaders(owner, operation);
       const payment = operation.acceptsPayment ? credential(await newChallenge(api)) : undefined;
+      const path = (await locate(owner, operation.path)) + queryOf(operation);
       return toRequest(api, operation, {
-        path: (await locate(owner, operation.path)) + queryOf(operation),
+        path,
         body: isPaymentEvent ? processor.event([]) : await bodyFor(owner, operation, service),
         token: await tokenFor(owner, operation),
         headersOf: (body) => ({
           ...(operation.signature && signed(owner.app, body as object, { at: clock.now() })[1]),
           ...ofPages,
+          ...deviceHeaders(owner, operation, path, body, clock.now()),
           ...(payment !== undefined && { authorization: payment }),
           ...(isPaymentEvent && processor.headers(toText(body))),
         }),

@@ -307,7 +307,7 @@ describe('NOT_FOUND', () => {
     '/api/v2/dev/apps/x/licenses/',
     '/api/v2/dev/apps/x/y/licenses',
     '/api/v1/client/login-license',
-    '/api/v2/client/register',
+    '/api/v2/client/registration',
     '/api/v2/client/login/',
     '/api/v1/sandbox',
     '/api/v2/dev/apps/x/bans/',

@@ -4,7 +4,15 @@ import { newUser, unique } from '../support/fixtures.ts';
 import type { MailedService } from '../operations/support/agents.ts';
 import { newResetToken } from '../operations/support/passwords.ts';
 import type { ContractOperation } from './operations.ts';
-import { examplePath, locate, stockedReseller, type Owner } from './parameters.ts';
+import {
+  deviceHeaders,
+  deviceOf,
+  examplePath,
+  locate,
+  registerDeviceOf,
+  stockedReseller,
+  type Owner,
+} from './parameters.ts';
 
 type Members = Record<string, unknown>;
 
@@ -34,6 +42,8 @@ const preparations: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
 
 /** Members of examples that name resources which do not exist in the test. */
 const replacements: Readonly<Record<string, (owner: Owner, example: Members) => Promise<Members>>> = {
+  registerDevice: async (owner) => ({ jwk: deviceOf(owner).jwk }),
+  refreshSession: async (owner) => ({ token: await newDeviceSession(owner) }),
   loginDeveloper: async ({ developer }) => ({ email: developer.email, password: developer.password }),
   createBrowserSession: async ({ developer }) => ({ email: developer.email, password: developer.password }),
   changeDeveloperPassword: async ({ developer }) => ({ password: developer.password }),
@@ -63,6 +73,18 @@ async function newClaim({ api }: Owner): Promise<string> {
     type: 'anonymous',
   });
   return body.claim_token!;
+}
+
+/** The id of a session that is bound to the owner's device. */
+async function newDeviceSession(owner: Owner): Promise<string> {
+  const { api, app } = owner;
+  const { hwid } = deviceOf(owner);
+  const user = await newUser(api, app, { hwid });
+  const body = JSON.stringify({ app_id: app.app_id, ...user });
+  const path = '/api/v2/client/login-password';
+  const at = new Date((await api.health()).body.timestamp!);
+  const headers = deviceHeaders(owner, { method: 'POST', deviceSignature: 'required' }, path, body, at);
+  return (await api.post<{ session_id: string }>(path, body, { headers })).body.session_id;
 }
 
 /** Buys a monthly plan for the developer. */
@@ -100,7 +122,11 @@ async function newLicense({ api, app }: Owner) {
 }
 
 /** Creates what an operation's example needs. */
-export async function prepare(owner: Owner, { operationId }: ContractOperation): Promise<void> {
+export async function prepare(
+  owner: Owner,
+  { operationId, deviceSignature }: ContractOperation,
+): Promise<void> {
+  if (deviceSignature === 'required') await registerDeviceOf(owner);
   await preparations[operationId]?.(owner);
 }
 
@@ -120,7 +146,7 @@ export async function bodyFor(
   const example = requestBody.example as Members;
   const real: Members = { app_id: app.app_id, secret: app.secret };
   const username = String(example['username'] ?? unique('user'));
-  if (!['registerUser', 'createUser'].includes(operationId)) {
+  if (!['registerUser', 'registerUserV2', 'createUser'].includes(operationId)) {
     const user = await newUser(api, app, {
       username,
       password: String(example['password'] ?? 'a user password'),

@@ -9,7 +9,7 @@ import { newDeveloper } from '../support/fixtures.ts';
 import { startTestService } from '../support/service.ts';
 import { bodyFor, prepare } from './examples.ts';
 import { operations, takesJson, type ContractOperation } from './operations.ts';
-import { locate, newOwner, queryOf, tokenFor, type Owner } from './parameters.ts';
+import { deviceHeaders, locate, newOwner, queryOf, tokenFor, type Owner } from './parameters.ts';
 
 const EVERYTHING = ['read', 'write', 'auth:dev', 'agent:register', 'agent:execute'] as const;
 
@@ -46,6 +46,7 @@ async function requestOf(operation: ContractOperation): Promise<Request> {
       return api.call(operation.method, path, sent.body, {
         token: sent.token,
         headers: {
+          ...deviceHeaders(owner, operation, path, sent.body, clock.now()),
           accept: sent.accept,
           'idempotency-key': key,
           ...(operation.requestBody && { 'content-type': operation.requestBody.mediaType }),

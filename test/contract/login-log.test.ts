@@ -22,6 +22,7 @@ import {
 import { beginAuthorization, Browser, newClient } from '../support/oauth.ts';
 import { temporaryFolder } from '../support/processes.ts';
 import { startTestService } from '../support/service.ts';
+import { newTrustedClient, trustedHeaders } from '../support/trusted-client.ts';
 import { operations } from './operations.ts';
 
 /** The failures in a minute before attempts are rate limited. */
@@ -260,11 +261,47 @@ const REFUSALS: readonly Refusal[] = [
       await database.query(`update licenses set status = 'paused' where app_id = $1`, [app.app_id]);
     }),
   },
+  {
+    code: 'CLIENT_TRUST_REQUIRED',
+    logins: ALL,
+    named: false,
+    attempt: after(({ app }) => app.patch({ require_client_trust: true })),
+  },
+  {
+    code: 'DEVICE_SIGNATURE_INVALID',
+    logins: SIGNED,
+    named: false,
+    attempt: (login, { app, guest }) =>
+      LOGINS[login](app, guest, {
+        headers: {
+          'latchkey-app': app.app_id,
+          'latchkey-nonce': newNonce(),
+          'latchkey-device': `dev_${'A'.repeat(43)}`,
+        },
+      }),
+  },
+  {
+    code: 'DEVICE_MISMATCH',
+    logins: SIGNED,
+    named: false,
+    async attempt(login, { app, guest }) {
+      const { device } = await newTrustedClient(api, app, () => clock.now());
+      const { username, password, hwid, licenseKey: license_key } = guest;
+      const isLicense = login === 'loginWithLicense';
+      const fields = isLicense ? { license_key } : { username, password };
+      const body = { app_id: app.app_id, ...fields, hwid, nonce: newNonce() };
+      const [text, signature] = signed(app, body, { at: clock.now() });
+      const path = `/api/v2/client/${isLicense ? 'login-license' : 'login'}`;
+      const trusted = trustedHeaders(app.app_id, { method: 'POST', path }, text, device, { at: clock.now() });
+      return api.post(path, text, { headers: { ...signature, ...trusted } });
+    },
+  },
   { code: 'VALIDATION_FAILED', logins: ALL, named: false, attempt: changed({ body: { hwid: null } }) },
 ];
 
 /** Codes of requests that do not prove from which application they come, and of malformed ones: they are no events. */
 const NO_EVENT = [
+  'DEVICE_SIGNATURE_INVALID',
   'INVALID_APP_CREDENTIALS',
   'SIGNATURE_REQUIRED',
   'SIGNATURE_VERSION_UNSUPPORTED',
@@ -433,6 +470,6 @@ describe('a refused login of a developer writes one log line', () => {
 test('every login in the contract is marked', () => {
   const marked = operations.filter(({ login }) => login !== undefined);
   expect(marked.map(({ operationId }) => operationId).sort()).toEqual(
-    ['createBrowserSession', 'loginDeveloper', ...ALL].sort(),
+    ['createBrowserSession', 'loginDeveloper', 'loginWithPassword', 'refreshSession', ...ALL].sort(),
   );
 });

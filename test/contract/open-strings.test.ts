@@ -21,6 +21,7 @@ const OPEN: Readonly<Record<string, string>> = {
     'file_name',
     'invoice_id',
     'key_id',
+    'kid',
     'license_id',
     'license_ids',
     'plan_id',
@@ -56,6 +57,8 @@ const OPEN: Readonly<Record<string, string>> = {
     'X-Checksum-SHA256',
     'executable_hash',
     'executable_hashes',
+    'x',
+    'y',
   ]),
   ...of('is text from the developer', [
     'audience',

@@ -376,7 +376,7 @@ describe.each(Object.entries({ ...specified, ...guidance, ...additional }))(
     test('by the statuses of its error codes', () => {
       const { codes, responses, takesKey } = operation(id);
       for (const status of wanted.errors) expect(Object.keys(responses)).toContain(String(status));
-      const implied = [400, 401, 403, 413, 415, 429, 503, ...(takesKey ? [409, 422] : [])];
+      const implied = [400, 401, 403, 413, 415, 426, 429, 503, ...(takesKey ? [409, 422] : [])];
       const allowed = [...wanted.errors, ...implied];
       const others = codes.filter(
         (code) => !catalog[code as ErrorCode].statuses.some((status) => allowed.includes(status)),
@@ -494,6 +494,11 @@ test('rate limited operations declare it in statuses and codes', () => {
   expect(Object.fromEntries(limited.map(({ operationId, rateLimit }) => [operationId, rateLimit]))).toEqual({
     loginUserV2: 'application',
     loginWithLicense: 'application',
+    registerDevice: 'application',
+    registerUserV2: 'application',
+    loginWithPassword: 'application',
+    activateLicenseV2: 'application',
+    refreshSession: 'application',
     registerUser: 'application',
     loginUser: 'application',
     authenticateSandbox: 'sandbox',

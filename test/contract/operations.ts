@@ -51,6 +51,8 @@ export interface ContractOperation {
   readonly signature: 'required' | 'optional' | undefined;
   /** Its header parameters, optional ones with a question mark. */
   readonly headers: readonly string[];
+  /** Whether a device signs its requests, or the key that they register. */
+  readonly deviceSignature: 'required' | 'optional' | 'self' | undefined;
   /** What its rate limit counts. */
   readonly rateLimit: string | undefined;
   readonly hashesPassword: boolean;
@@ -93,6 +95,7 @@ interface RawOperation {
   readonly 'x-same-origin'?: boolean;
   readonly 'x-rate-limit'?: string;
   readonly 'x-hashes-password'?: boolean;
+  readonly 'x-device-signature'?: 'required' | 'optional' | 'self';
   readonly 'x-login'?: string;
   readonly 'x-max-bytes'?: number;
   readonly 'x-time-limit'?: number;
@@ -143,6 +146,7 @@ export const operations: readonly ContractOperation[] = Object.entries(contract.
           notDelegated: operation['x-not-delegated'] === true,
           takesKey: parameters.some(({ name }) => name.toLowerCase() === 'idempotency-key'),
           signature: operation['x-signature'],
+          deviceSignature: operation['x-device-signature'],
           headers: parameters
             .filter((parameter) => parameter.in === 'header')
             .map(({ name, required }) => (required ? name : `${name}?`)),

@@ -4,6 +4,7 @@ import { ADMINISTRATOR, buy, openCheckout, sellPlan } from '../support/billing.t
 import { newBrowserSession, SAME_ORIGIN } from '../support/browser-session.ts';
 import { ban, newApp, newDeveloper, newSession, type App, type Developer } from '../support/fixtures.ts';
 import { authorize, newClient } from '../support/oauth.ts';
+import { newDevice, trustedHeaders, type TestDevice } from '../support/trusted-client.ts';
 import { operations, type ContractOperation } from './operations.ts';
 
 /** An owner of the resources in paths, who may change them. */
@@ -79,12 +80,20 @@ const makers: Readonly<Record<string, Maker>> = {
     const { body } = await api.call('GET', '/api/v2/dev/authorizations', undefined, developer);
     return idIn((body as { data: object[] }).data[0]!, 'authorization_id');
   },
+  // The next key, because the one that signs cannot be retired.
+  kid: async ({ api, app: { app_id, token } }) => {
+    const path = `/api/v2/dev/apps/${app_id}/signing-keys`;
+    const { body } = await api.call<{ data: object[] }>('GET', path, undefined, { token });
+    return idIn(body.data.at(-1)!, 'kid');
+  },
   // A new key, which has signed nothing yet, so that existing tokens stay valid.
   key_id: async ({ api }) => {
     const { body } = await api.post('/api/v2/admin/signing-keys', undefined, ADMINISTRATOR);
     return idIn((body as { data: object[] }).data[0]!, 'key_id');
   },
 };
+
+const EXAMPLE_HWID = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 /** Well-formed values that no owner has. */
 const ABSENT: Readonly<Record<string, string>> = { name: 'absent', file_name: 'absent.bin' };
@@ -143,6 +152,43 @@ export async function pageHeaders(
   return operationId === 'createBrowserSession'
     ? SAME_ORIGIN
     : (await newBrowserSession(api, developer)).headers;
+}
+
+const devices = new WeakMap<Owner, TestDevice>();
+
+/** The device of an owner, with the machine of the contract's examples. */
+export function deviceOf(owner: Owner): TestDevice {
+  const device = devices.get(owner) ?? newDevice('EdDSA', EXAMPLE_HWID);
+  devices.set(owner, device);
+  return device;
+}
+
+/** Registers the device of an owner. */
+export async function registerDeviceOf(owner: Owner): Promise<void> {
+  const { hwid, alg, jwk } = deviceOf(owner);
+  const body = JSON.stringify({ app_id: owner.app.app_id, hwid, alg, jwk });
+  const path = '/api/v2/client/devices';
+  const at = new Date((await owner.api.health()).body.timestamp!);
+  const headers = deviceHeaders(owner, { method: 'POST', deviceSignature: 'self' }, path, body, at);
+  await owner.api.post(path, body, { headers });
+}
+
+/**
+ * The headers of a request to an operation that a device signs.
+ * @param path with the query
+ * @param body as it is sent; an object is sent as JSON
+ * @param at the current time
+ */
+export function deviceHeaders(
+  owner: Owner,
+  { method, deviceSignature }: Pick<ContractOperation, 'method' | 'deviceSignature'>,
+  path: string,
+  body: unknown,
+  at: Date,
+): Record<string, string> {
+  if (deviceSignature === undefined || deviceSignature === 'optional') return {};
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  return trustedHeaders(owner.app.app_id, { method, path }, text || undefined, deviceOf(owner), { at });
 }
 
 /** A token of the owner with every scope for an operation, or undefined if it needs none. */

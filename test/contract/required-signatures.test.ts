@@ -30,7 +30,8 @@ type Meaning =
   | 'refused: it takes no signature'
   | 'unchanged: the request carries the secret'
   | 'unchanged: a session is its bearer token'
-  | 'unchanged: it takes neither secret nor session';
+  | 'unchanged: it takes neither secret nor session'
+  | 'unchanged: a device signs it';
 type Body = (program: Program) => object;
 
 const none: Body = () => ({});
@@ -56,6 +57,12 @@ const MEANINGS: Readonly<Record<string, readonly [Meaning, Body]>> = {
     'unchanged: the request carries the secret',
     ({ owner, licenseKey }) => ({ username: owner.username, license_key: licenseKey }),
   ],
+  initApplicationV2: ['unchanged: it takes neither secret nor session', none],
+  registerDevice: ['unchanged: a device signs it', none],
+  registerUserV2: ['unchanged: a device signs it', none],
+  loginWithPassword: ['unchanged: a device signs it', none],
+  activateLicenseV2: ['unchanged: a device signs it', none],
+  refreshSession: ['unchanged: a device signs it', none],
   listClientVariables: ['unchanged: a session is its bearer token', none],
   getClientVariable: ['unchanged: a session is its bearer token', none],
   listClientFiles: ['unchanged: a session is its bearer token', none],
@@ -128,7 +135,10 @@ describe.each(ofPrograms.map((operation) => [operation.operationId, operation] a
       const text = () => JSON.stringify({ app_id: app.app_id, ...more, nonce: newNonce() });
       const body = operation.requestBody ? text() : undefined;
 
-      if (meaning === 'signed requests alone') {
+      if (meaning === 'unchanged: a device signs it') {
+        expect(operation.deviceSignature).toBeDefined();
+        expect(await call(operation, program, body)).toBe('401 DEVICE_SIGNATURE_INVALID');
+      } else if (meaning === 'signed requests alone') {
         expect(operation.signature).toBeDefined();
         expect(await call(operation, program, body)).toBe('401 SIGNATURE_REQUIRED');
         const bound = { operation: operationId, body: body! };

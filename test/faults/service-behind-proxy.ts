@@ -14,6 +14,6 @@ export async function startServiceBehindProxy(deadlineMs: number) {
   atFileEnd(() => proxy.close());
   const database = new URL(await createTestDatabase()).pathname.slice(1);
   const DATABASE_URL = `postgresql://${user}@127.0.0.1:${proxy.port}/${database}`;
-  const { api } = await startTestService({ DATABASE_URL }, { deadlineMs, statementTimeoutMs: 2_000 });
-  return { api, proxy };
+  const { api, clock } = await startTestService({ DATABASE_URL }, { deadlineMs, statementTimeoutMs: 2_000 });
+  return { api, clock, proxy };
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { bodyFor, prepare } from '../contract/examples.ts';
 import { operations, type ContractOperation } from '../contract/operations.ts';
-import { locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
+import { deviceHeaders, locate, newOwner, queryOf, tokenFor } from '../contract/parameters.ts';
 import { quantile } from '../concurrency/load.ts';
 import { expectContract } from '../support/exchange.ts';
 import { newApp, newSession } from '../support/fixtures.ts';
@@ -18,7 +18,7 @@ const MARGIN_MS = 3_000;
 const PREPARED_AT_ONCE = 6;
 const SENT_AT_ONCE = 33;
 
-const { api, proxy } = await startServiceBehindProxy(RESPONSE_WITHIN_MS);
+const { api, clock, proxy } = await startServiceBehindProxy(RESPONSE_WITHIN_MS);
 
 afterEach(async () => {
   proxy.delay(0);
@@ -50,6 +50,7 @@ async function ready(operation: ContractOperation) {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...deviceHeaders(owner, operation, path, body, clock.now()),
         ...(takesKey && { 'idempotency-key': key }),
         ...(requestBody && { 'content-type': requestBody.mediaType }),
       },

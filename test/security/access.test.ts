@@ -10,13 +10,23 @@ import { access, credential, newChallenge } from '../operations/support/machine-
 import { newResetToken } from '../operations/support/passwords.ts';
 import { connectTo, createTestDatabase } from '../support/database.ts';
 import { expectContract } from '../support/exchange.ts';
-import { newApp, newDeveloper, newHwid, newNonce, newSession, newUser, unique } from '../support/fixtures.ts';
+import {
+  newApp,
+  newDeveloper,
+  newHwid,
+  newNonce,
+  newSession,
+  newUser,
+  unique,
+  type App,
+} from '../support/fixtures.ts';
 import { startIdentityProvider, trusting } from '../support/identity-provider.ts';
 import { spawnService, temporaryFolder } from '../support/processes.ts';
 import { newBrowserSession } from '../support/browser-session.ts';
 import { ADMIN_TOKEN, MASTER_KEY, readMails } from '../support/service.ts';
 import { AGENT_HANDLES, authorizeClientAndAgents } from './support/agents.ts';
 import { clearApplication } from './support/clear.ts';
+import { newTrustedClient, newTrustedSession } from '../support/trusted-client.ts';
 import { sendRefusedMail } from './support/mails.ts';
 import { payWithStripe, payForEverything } from './support/payments.ts';
 import { sendRaw } from './support/raw.ts';
@@ -194,7 +204,7 @@ describe('members that no client may set', () => {
       return { rows, responses };
     };
     /** Columns with random values, or values derived from them. */
-    const VARYING = /(^|_)(id|digest|sealed|hash|by|url|key|jwk|expire|signature)$/;
+    const VARYING = /(^|_)(id|digest|sealed|hash|by|url|key|kid|jwk|expire|signature)$/;
     const withoutIds = (data: unknown): unknown =>
       JSON.parse(JSON.stringify(data).replaceAll(/"[a-z]{3}_[0-9a-z]{26}"/g, '"(varies)"'));
     const settled = (row: Record<string, unknown>) =>
@@ -582,6 +592,12 @@ describe('secrets at rest', () => {
     const licensed = { license_key: third!, hwid: keep('hwid of a license', newHwid()) };
     keep('token of a license', (await v2('login-license', licensed)).body.token);
     handles.add('token of a license');
+    const trusted = await newTrustedClient(remote, { ...app, token } as App, () => new Date());
+    keep('hwid of a device', trusted.device.hwid);
+    const ofDevice = await newTrustedSession(trusted);
+    keep('token of a device', ofDevice.token);
+    keep('session id of a device', ofDevice.session_id);
+    handles.add('token of a device').add('session id of a device');
     const agent = { app_id, username: 'agent', hwid: keep('hwid in the sandbox', newHwid()) };
     const sandbox = await remote.post<{ token: string }>('/api/v1/sandbox/auth', agent);
     const sandboxToken = keep('sandbox token', sandbox.body.token);

@@ -26,6 +26,8 @@ test('with a full password queue, known and unknown applications get the same re
       await api.register({ ...user, app_id, secret }),
       await api.post('/api/v2/client/login', text, { headers }),
       await api.post('/api/v2/client/reset-hwid', { ...user, app_id }),
+      await api.post('/api/v2/client/register', { ...user, app_id }),
+      await api.post('/api/v2/client/login-password', { ...user, app_id }),
     ];
     for (const response of responses) {
       expectError(response, 429, 'TOO_MANY_REQUESTS');
@@ -43,6 +45,8 @@ test('the test covers every client operation that takes a password', () => {
   expect(taking.map(({ operationId }) => operationId)).toEqual([
     'loginUserV2',
     'resetHwid',
+    'registerUserV2',
+    'loginWithPassword',
     'registerUser',
     'loginUser',
   ]);

@@ -18,6 +18,7 @@ import {
 } from '../support/fixtures.ts';
 import { newClient } from '../support/oauth.ts';
 import { startTestService } from '../support/service.ts';
+import { newDevice, newTrustedClient, newTrustedSession, trustedHeaders } from '../support/trusted-client.ts';
 
 /** More failures than the ten a minute before attempts are rate limited. */
 const FAILURES = 12;
@@ -68,6 +69,20 @@ async function userWithKey() {
   return { app, user, license_key };
 }
 
+/** A program on a device with a user, whose requests an origin sends. */
+async function userWithDevice() {
+  const app = await newApp(api);
+  const client = await newTrustedClient(api, app, () => clock.now());
+  const { user, session_id } = await newTrustedSession(client);
+  const send = (origin: Origin, path: string, fields: object, device = client.device) => {
+    const body = JSON.stringify({ app_id: app.app_id, ...fields });
+    const request = { method: 'POST', path: `/api/v2/client/${path}` };
+    const headers = trustedHeaders(app.app_id, request, body, device, { at: clock.now() });
+    return origin.post(request.path, body, headers);
+  };
+  return { app, user, session_id, send, device: client.device };
+}
+
 /** By operation or page, for each that takes a secret. */
 const attacks: Record<string, () => Promise<Attack>> = {
   async loginUser() {
@@ -103,6 +118,48 @@ const attacks: Record<string, () => Promise<Attack>> = {
     return {
       fail: (attacker) => attacker.post('/api/v2/client/login-license', body(newHwid())),
       succeed: (victim) => victim.post('/api/v2/client/login-license', body(hwid)),
+    };
+  },
+  async loginWithPassword() {
+    const { app, user, send } = await userWithDevice();
+    const { device } = await newTrustedClient(api, app, () => clock.now());
+    const stranger = () => ({ ...user, password: guess(), hwid: device.hwid });
+    return {
+      fail: (attacker) => send(attacker, 'login-password', stranger(), device),
+      succeed: (victim) => send(victim, 'login-password', user),
+    };
+  },
+  async registerUserV2() {
+    const { user, send } = await userWithDevice();
+    return {
+      fail: (attacker) => send(attacker, 'register', user),
+      succeed: (victim) => send(victim, 'register', { ...user, username: unique('user') }),
+      status: 201,
+    };
+  },
+  async activateLicenseV2() {
+    const { app, user, send } = await userWithDevice();
+    const { username } = user;
+    const [license_key] = await app.keys(1);
+    return {
+      fail: (attacker) => send(attacker, 'activate', { username, license_key: guess() }),
+      succeed: (victim) => send(victim, 'activate', { username, license_key }),
+    };
+  },
+  async refreshSession() {
+    const { session_id, send } = await userWithDevice();
+    return {
+      fail: (attacker) => send(attacker, 'refresh', { token: newHwid() }),
+      succeed: (victim) => send(victim, 'refresh', { token: session_id }),
+    };
+  },
+  async registerDevice() {
+    const { device, send } = await userWithDevice();
+    const { hwid, alg, jwk } = device;
+    return {
+      fail: (attacker) => send(attacker, 'devices', { hwid, alg, jwk }, newDevice()),
+      succeed: (victim) => send(victim, 'devices', { hwid, alg, jwk }),
+      status: 201,
     };
   },
   async resetHwid() {

@@ -7,6 +7,8 @@ export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
+  /** The body as it was received. */
+  readonly text?: string;
 }
 
 export interface CallOptions {
@@ -46,7 +48,7 @@ export class Api {
     const text = await textOf(response);
     expectContract({ method, path, status: response.status, headers: response.headers, text });
     const { status, headers: received } = response;
-    return { status, headers: received, body: bodyOf({ headers: received, text }) as Body };
+    return { status, headers: received, body: bodyOf({ headers: received, text }) as Body, text };
   }
 
   post<Body = Record<string, unknown>>(

@@ -13,6 +13,8 @@ const KNOWN: { readonly [Type in EventType]: true } = {
   'application.deleted': true,
   'application.secret_rotated': true,
   'application.secret_overlap_ended': true,
+  'application.signing_key_rotated': true,
+  'application.signing_key_retired': true,
   'user.created': true,
   'user.imported': true,
   'user.updated': true,

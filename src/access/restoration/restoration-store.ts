@@ -121,11 +121,13 @@ export const KEPT: readonly (readonly [reason: string, tables: readonly string[]
     [
       'active_users',
       'agents',
+      'application_keys',
       'application_usage',
       'applications',
       'audit_log',
       'bans',
       'daily_statistics',
+      'devices',
       'files',
       'hourly_statistics',
       'license_count_changes',

@@ -5,6 +5,7 @@ import { isSameSecret } from '../../platform/constant-time.ts';
 import type { Random } from '../../platform/random.ts';
 import { noteApplication } from '../../platform/request-scope.ts';
 import type { Vpn } from '../../foundation/vpn/vpn.ts';
+import { assertTrusted, type ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { assertUsable, toApplication, type Application } from './application.ts';
 import type { ApplicationSecrets, SecretProof } from './application-secrets.ts';
 import * as store from './application-store.ts';
@@ -19,11 +20,18 @@ export interface Handshake {
   readonly downloadUrl: string | null;
 }
 
+/** A program that starts. */
+export interface Program {
+  readonly version?: string | undefined;
+  /** The SHA-256 of its executable in hexadecimal. */
+  readonly executableHash?: string | undefined;
+}
+
 /** How the programs of an application authenticate. */
 export interface ApplicationAuthentication {
   /**
    * Finds an application by its credentials. An unknown application takes as long as a wrong secret.
-   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE
+   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, CLIENT_TRUST_REQUIRED
    */
   authenticate(appId: string, secret: string): Promise<Application>;
   /**
@@ -46,20 +54,20 @@ export interface ApplicationAuthentication {
   withSecret(appId: string): Promise<{ readonly application: Application; readonly secret: Buffer }>;
   /**
    * Finds an application for one of its programs, without its secret.
-   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE
+   * @param trust of the request
+   * @throws ApiError APPLICATION_NOT_FOUND, APPLICATION_INACTIVE, CLIENT_TRUST_REQUIRED
    */
-  usable(appId: string): Promise<Application>;
+  usable(appId: string, trust: ClientTrust | undefined): Promise<Application>;
+  /**
+   * Finds an application whose programs need not know the secret, for a request that a device has signed.
+   * @throws ApiError those of usable; SECRET_REQUIRED, DEVICE_SIGNATURE_INVALID
+   */
+  secretless(appId: string, trust: ClientTrust | undefined): Promise<Application>;
   /**
    * The handshake of a program that starts.
-   * @throws ApiError INVALID_APP_CREDENTIALS, APPLICATION_INACTIVE, INTEGRITY_FAILED, VPN_BLOCKED
+   * @throws ApiError INTEGRITY_FAILED, VPN_BLOCKED
    */
-  init(request: {
-    readonly appId: string;
-    readonly secret: string;
-    readonly version?: string | undefined;
-    readonly executableHash?: string | undefined;
-    readonly client: Client;
-  }): Promise<Handshake>;
+  init(application: Application, program: Program, client: Client): Handshake;
 }
 
 interface Dependencies {
@@ -81,6 +89,19 @@ export function createApplicationAuthentication(deps: Dependencies): Application
   async function authenticate(appId: string, secret: string): Promise<Application> {
     const { application } = await authenticateBy(appId, (expected) => isSameSecret(expected, secret));
     assertUsable(application);
+    // A request with the secret is no proof of anything that the program's owner could not know.
+    assertTrusted(application.requireClientTrust, undefined, 'response');
+    return application;
+  }
+
+  async function usable(appId: string, trust: ClientTrust | undefined): Promise<Application> {
+    const row = await store.findApplication(knex, appId);
+    if (!row) {
+      throw new ApiError('APPLICATION_NOT_FOUND', { detail: 'There is no application with this app_id.' });
+    }
+    const application = toApplication(row);
+    assertUsable(application);
+    assertTrusted(application.requireClientTrust, trust, 'response');
     return application;
   }
 
@@ -89,18 +110,16 @@ export function createApplicationAuthentication(deps: Dependencies): Application
     authenticateBy,
     withSecret: (appId) => authenticateBy(appId, () => true),
 
-    async usable(appId) {
-      const row = await store.findApplication(knex, appId);
-      if (!row) {
-        throw new ApiError('APPLICATION_NOT_FOUND', { detail: 'There is no application with this app_id.' });
-      }
-      const application = toApplication(row);
-      assertUsable(application);
+    usable,
+
+    async secretless(appId, trust) {
+      const application = await usable(appId, trust);
+      if (!application.secretlessClients) throw new ApiError('SECRET_REQUIRED');
+      if (trust?.device === undefined) throw new ApiError('DEVICE_SIGNATURE_INVALID');
       return application;
     },
 
-    async init({ appId, secret, version, executableHash, client }) {
-      const application = await authenticate(appId, secret);
+    init(application, { version, executableHash }, client) {
       vpn.assertNone(application, client);
       if (application.integrityCheck) {
         const allowed = application.executableHashes.includes(executableHash?.toLowerCase() ?? '');

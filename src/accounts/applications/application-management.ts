@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { ApplicationKey, ApplicationKeys } from '../application-keys/application-keys.ts';
 import type { Actor } from '../../foundation/audit/audit.ts';
 import type { Developers } from '../developers/developers.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
@@ -31,7 +32,14 @@ export interface ApplicationChanges extends Partial<ApplicationSettings> {
 /** What developers do with their applications. */
 export interface ApplicationManagement {
   /** @throws ApiError QUOTA_EXCEEDED; ACCOUNT_SUSPENDED if the developer has been suspended meanwhile */
-  create(actor: Actor, name: string): Promise<{ application: OwnApplication; secret: string }>;
+  create(
+    actor: Actor,
+    name: string,
+  ): Promise<{
+    readonly application: OwnApplication;
+    readonly secret: string;
+    readonly keys: readonly ApplicationKey[];
+  }>;
   /** @throws ApiError APPLICATION_NOT_FOUND, also for an application of another developer */
   ofDeveloper(developerId: string, appId: string): Promise<OwnApplication>;
   list(developerId: string, page: PageRequest): Promise<Page<OwnApplication>>;
@@ -54,10 +62,11 @@ interface Dependencies {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly secrets: ApplicationSecrets;
+  readonly applicationKeys: Pick<ApplicationKeys, 'createFor'>;
 }
 
 export function createApplicationManagement(deps: Dependencies): ApplicationManagement {
-  const { knex, developers, events, clock, newId, secrets } = deps;
+  const { knex, developers, events, clock, newId, secrets, applicationKeys } = deps;
   const toOwnApplication = (row: store.ApplicationWithUsage) => toOwnApplicationAt(row, clock.now());
 
   async function ofDeveloper(developerId: string, appId: string): Promise<OwnApplication> {
@@ -75,7 +84,7 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
       const secret = secrets.make();
       const appId = newId('app');
       const now = clock.now();
-      const row = await knex.transaction(async (trx) => {
+      const { row, keys } = await knex.transaction(async (trx) => {
         await developers.takeApplicationSeat(trx, developerId);
         await assertNotSuspended(trx, developerId);
         await store.insertApplication(trx, {
@@ -87,9 +96,12 @@ export function createApplicationManagement(deps: Dependencies): ApplicationMana
           updated_at: now,
         });
         await events.record(trx, { type: 'application.created', appId, data: { name }, actor });
-        return required(store.findApplicationOfDeveloper(trx, developerId, appId));
+        return {
+          keys: await applicationKeys.createFor(trx, appId),
+          row: await required(store.findApplicationOfDeveloper(trx, developerId, appId)),
+        };
       });
-      return { application: toOwnApplication(row), secret };
+      return { application: toOwnApplication(row), secret, keys };
     },
 
     ofDeveloper,

@@ -24,6 +24,8 @@ export interface ApplicationRow {
   readonly require_subscription: boolean;
   readonly require_signatures: boolean;
   readonly bind_responses: boolean;
+  readonly secretless_clients: boolean;
+  readonly require_client_trust: boolean;
   readonly block_vpn: boolean;
   readonly vpn_fail_closed: boolean;
   readonly has_client_bans: boolean;

@@ -14,6 +14,10 @@ export interface ApplicationSettings {
   readonly requireSignatures: boolean;
   /** Responses to unsigned requests are signed with version 2 only. */
   readonly bindResponses: boolean;
+  /** Programs without the secret may register and log in users and redeem keys. */
+  readonly secretlessClients: boolean;
+  /** Requests must request signed responses, and sessions must be bound to a device. */
+  readonly requireClientTrust: boolean;
   readonly blockVpn: boolean;
   readonly vpnFailClosed: boolean;
   readonly minimumVersion: string | null;
@@ -56,6 +60,8 @@ export function toApplication(row: ApplicationRow): Application {
     requireSubscription: row.require_subscription,
     requireSignatures: row.require_signatures,
     bindResponses: row.bind_responses,
+    secretlessClients: row.secretless_clients,
+    requireClientTrust: row.require_client_trust,
     blockVpn: row.block_vpn,
     vpnFailClosed: row.vpn_fail_closed,
     minimumVersion: row.minimum_version,
@@ -88,6 +94,8 @@ export function toColumns(settings: Partial<ApplicationSettings>): Partial<Appli
     require_subscription: settings.requireSubscription,
     require_signatures: settings.requireSignatures,
     bind_responses: settings.bindResponses,
+    secretless_clients: settings.secretlessClients,
+    require_client_trust: settings.requireClientTrust,
     block_vpn: settings.blockVpn,
     vpn_fail_closed: settings.vpnFailClosed,
     minimum_version: settings.minimumVersion,

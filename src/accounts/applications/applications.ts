@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { ApplicationKeys } from '../application-keys/application-keys.ts';
 import type { Developers } from '../developers/developers.ts';
 import type { Events } from '../../foundation/events/events.ts';
 import { toCount, type Count } from '../../platform/database/bounded-count.ts';
@@ -18,9 +19,11 @@ import { createApplicationSecrets } from './application-secrets.ts';
 import { createApplicationSuspensions, type ApplicationSuspensions } from './application-suspensions.ts';
 import * as store from './application-store.ts';
 import { createSecretManagement, type SecretManagement } from './secret-management.ts';
+import { createSigningKeyManagement, type SigningKeyManagement } from './signing-key-management.ts';
 import { createUserSeats, type UserSeats } from './user-seats.ts';
 
 export type { Application, OwnApplication } from './application.ts';
+export type { Handshake } from './application-authentication.ts';
 
 /** Applications: what developers do with them, and what their programs and users do. */
 export interface Applications
@@ -30,6 +33,7 @@ export interface Applications
     ApplicationManagement,
     ApplicationSuspensions,
     SecretManagement,
+    SigningKeyManagement,
     UserSeats {
   /** Records whether machines or networks are banned, inside the caller's transaction. */
   setHasClientBans(trx: Knex.Transaction, appId: string, hasClientBans: boolean): Promise<void>;
@@ -59,6 +63,7 @@ interface Dependencies {
     Developers,
     'takeApplicationSeat' | 'returnApplicationSeat' | 'planLimitsOf' | 'lockSuspensionForShare'
   >;
+  readonly applicationKeys: ApplicationKeys;
   readonly events: Events;
   readonly vpn: Vpn;
   readonly keyring: Keyring;
@@ -76,6 +81,7 @@ export function createApplications(deps: Dependencies): Applications {
     ...createApplicationManagement(parts),
     ...createApplicationSuspensions(parts),
     ...createSecretManagement(parts),
+    ...createSigningKeyManagement(parts),
     ...createUserSeats(parts),
     setHasClientBans: (trx, appId, hasClientBans) =>
       store.updateApplication(trx, appId, { has_client_bans: hasClientBans }),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Application, Applications } from '../applications/applications.ts';
+import { assertTrusted, type ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { hmacOf, isHmacOf } from './hmac.ts';
@@ -28,6 +29,7 @@ export interface SignedRequest {
   /** The headers `x-signature` and `x-timestamp`. */
   readonly signature: string | undefined;
   readonly timestamp: string | undefined;
+  readonly trust: ClientTrust | undefined;
 }
 
 /** An application together with the secret that signs for it. */
@@ -43,9 +45,15 @@ export interface Signatures {
   /**
    * Checks the signature, of the version that the request names (1 by default), and then the timestamp. Uses
    * up no nonce.
-   * @throws ApiError SIGNATURE_REQUIRED, INVALID_APP_CREDENTIALS, TIMESTAMP_OUT_OF_RANGE
+   * @throws ApiError SIGNATURE_REQUIRED, INVALID_APP_CREDENTIALS, TIMESTAMP_OUT_OF_RANGE, CLIENT_TRUST_REQUIRED
    */
   verify(request: SignedRequest): Promise<Signer>;
+  /**
+   * Uses up the nonce of a request that a device has signed, so that the request works only once on any number of
+   * nodes.
+   * @throws ApiError NONCE_REUSED
+   */
+  spendOfDevice(deviceId: string, nonce: string): Promise<void>;
   /**
    * Uses up the nonce of a signed request, so that the request works only once on any number of nodes. Does
    * nothing for a request without a signature or a nonce.
@@ -56,9 +64,11 @@ export interface Signatures {
    * The signer of responses to an unsigned request. If the application binds responses, they are signed with
    * version 2 even if the request names another one: an unbound signature could be replayed as the response
    * to another request.
-   * @throws ApiError INVALID_APP_CREDENTIALS; SIGNATURE_REQUIRED if the application requires signatures
+   * @param trust of the request; the signature of a device counts as one
+   * @throws ApiError INVALID_APP_CREDENTIALS, CLIENT_TRUST_REQUIRED; SIGNATURE_REQUIRED if the application requires
+   *   signatures
    */
-  signerOf(appId: string, request: SignableRequest): Promise<Signer>;
+  signerOf(appId: string, request: SignableRequest, trust: ClientTrust | undefined): Promise<Signer>;
   /** Deletes some expired nonces. @returns how many */
   clearExpired(): Promise<number>;
 }
@@ -79,7 +89,7 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
   }
 
   return {
-    async verify({ appId, request: sent, signature, timestamp }) {
+    async verify({ appId, request: sent, signature, timestamp, trust }) {
       if (signature === undefined || timestamp === undefined) throw new ApiError('SIGNATURE_REQUIRED');
       const request = digested(sent);
       const text = requestText(request, timestamp);
@@ -87,6 +97,7 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
         isHmacOf(signature, candidate, text),
       );
       assertInTime(timestamp);
+      assertTrusted(application.requireClientTrust, trust, 'device');
       return toSigner(application, secret, request, request.version ?? 1);
     },
 
@@ -98,9 +109,18 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
       if (!(await insertNonce(knex, digest, expiresAt, now))) throw new ApiError('NONCE_REUSED');
     },
 
-    async signerOf(appId, request) {
+    async spendOfDevice(deviceId, nonce) {
+      const now = clock.now();
+      // Later, its time of creation is out of range.
+      const expiresAt = new Date(now.getTime() + 2 * SKEW_MS);
+      const digest = hash('sha256', `${deviceId}\0${nonce}`, 'buffer');
+      if (!(await insertNonce(knex, digest, expiresAt, now))) throw new ApiError('NONCE_REUSED');
+    },
+
+    async signerOf(appId, request, trust) {
       const { application, secret } = await applications.withSecret(appId);
-      if (application.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
+      assertTrusted(application.requireClientTrust, trust, 'device');
+      if (application.requireSignatures && !trust?.device) throw new ApiError('SIGNATURE_REQUIRED');
       const version = application.bindResponses ? 2 : (request.version ?? 1);
       return toSigner(application, secret, digested(request), version);
     },

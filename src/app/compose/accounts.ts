@@ -1,5 +1,6 @@
 import { createAdministrators } from '../../accounts/administrators/administrators.ts';
 import { createApiTokens } from '../../accounts/api-tokens/api-tokens.ts';
+import { createApplicationKeys } from '../../accounts/application-keys/application-keys.ts';
 import { createApplications } from '../../accounts/applications/applications.ts';
 import { createDevelopers } from '../../accounts/developers/developers.ts';
 import { createPlans } from '../../accounts/plans/plans.ts';
@@ -14,12 +15,14 @@ export function composeAccounts(foundation: Foundation) {
   const { nonceDays } = config;
   const plans = createPlans(foundation);
   const developers = createDevelopers({ ...foundation, plans });
-  const applications = createApplications({ ...foundation, developers });
+  const applicationKeys = createApplicationKeys(foundation);
+  const applications = createApplications({ ...foundation, developers, applicationKeys });
   return {
     administrators: createAdministrators(adminTokens),
     plans,
     developers,
     applications,
+    applicationKeys,
     apiTokens: createApiTokens({ ...foundation, developers }),
     signatures: createSignatures({ ...foundation, applications, nonceDays }),
   };

@@ -1,4 +1,5 @@
 import { createBans } from '../../licensing/bans/bans.ts';
+import { createDevices } from '../../licensing/devices/devices.ts';
 import { createFiles } from '../../licensing/files/files.ts';
 import { createLicenses, type Licenses } from '../../licensing/licenses/licenses.ts';
 import { createBulkModeration } from '../../licensing/moderation/bulk-moderation.ts';
@@ -11,6 +12,7 @@ import { createCredentials } from '../../licensing/users/credentials.ts';
 import { createHwidResets } from '../../licensing/users/hwid-resets.ts';
 import { createLogins } from '../../licensing/users/logins.ts';
 import { createRefusedLogins } from '../../licensing/users/refused-logins.ts';
+import { createRenewals } from '../../licensing/users/renewals.ts';
 import { createUserDirectory } from '../../licensing/users/user-directory.ts';
 import { createUserImports } from '../../licensing/users/user-imports.ts';
 import { createUserManagement } from '../../licensing/users/user-management.ts';
@@ -37,17 +39,20 @@ export function composeLicensing(before: Foundation & Accounts) {
       lockAllForUpdate: (...holders) => users.lockAllForUpdate(...holders),
     },
   });
-  const known = { ...before, bans, sessions, licenses };
+  const devices = createDevices({ ...before, bans });
+  const known = { ...before, bans, sessions, licenses, devices };
   const users: Users = createUsers(known);
   const credentials = createCredentials(before);
   const userDirectory = createUserDirectory(known);
   const bulkModeration = createBulkModeration({ ...known, users, userDirectory });
   return {
     bans,
+    devices,
     sessions,
     licenses,
     users,
     logins: createLogins({ ...known, credentials }),
+    renewals: createRenewals(known),
     refusedLogins: createRefusedLogins(before),
     hwidResets: createHwidResets({ ...known, credentials }),
     userDirectory,

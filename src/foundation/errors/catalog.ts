@@ -127,6 +127,18 @@ export const catalog = {
     detail: 'The session is older than 24 hours.',
     hint: 'Log in again.',
   },
+  DEVICE_SIGNATURE_INVALID: {
+    statuses: [401],
+    title: 'Invalid device signature',
+    detail: 'The signature of the device is missing or does not match the request.',
+    hint: 'Sign the request with the key of a registered device, as the tag Client trust describes.',
+  },
+  DEVICE_MISMATCH: {
+    statuses: [401],
+    title: 'Device mismatch',
+    detail: 'The session or the machine belongs to another device.',
+    hint: 'Sign the request with the device that logged in, or log in on this one.',
+  },
   INVALID_ASSERTION: {
     statuses: [401],
     title: 'Invalid assertion',
@@ -391,6 +403,12 @@ export const catalog = {
     detail: 'There is no live session with this identifier.',
     hint: 'List the sessions again: this one has ended or expired, or never existed.',
   },
+  APPLICATION_KEY_NOT_FOUND: {
+    statuses: [404],
+    title: 'Unknown signing key',
+    detail: 'The application has no signing key with this identifier, or it is already retired.',
+    hint: "List the application's signing keys to see their identifiers and states.",
+  },
   PREVIOUS_SECRET_NOT_FOUND: {
     statuses: [404],
     title: 'No previous secret',
@@ -518,6 +536,31 @@ export const catalog = {
     title: 'Non-refundable amount',
     detail: 'The refund exceeds the remaining amount of the invoice.',
     hint: 'Read the invoice to see the amounts that were paid and refunded.',
+  },
+  NEXT_KEY_TOO_YOUNG: {
+    statuses: [409],
+    title: 'Recent next key',
+    detail: 'Programs have not had 30 days to pin the next key.',
+    hint: 'Rotate after not_before. Set force to true only if the signing key has leaked.',
+  },
+  APPLICATION_KEY_IN_USE: {
+    statuses: [409],
+    title: 'Signing key in use',
+    detail: 'The key signs responses.',
+    hint: 'Rotate the signing keys first, then retire the previous key.',
+  },
+  CLIENT_TRUST_REQUIRED: {
+    statuses: [426],
+    title: 'Required client trust',
+    detail:
+      'The application accepts only requests for signed responses, and sessions that are bound to a device.',
+    hint: 'Send Latchkey-App and Latchkey-Nonce, sign the request with a device, and log in with login-password.',
+  },
+  SECRET_REQUIRED: {
+    statuses: [403],
+    title: 'Required application secret',
+    detail: 'The application does not accept programs without its secret.',
+    hint: 'Turn on the switch secretless_clients, or use the operation whose request contains the secret.',
   },
   USERNAME_TAKEN: {
     statuses: [409],

@@ -12,6 +12,8 @@ export const eventTypes = {
   'application.deleted': 'application',
   'application.secret_rotated': 'developer',
   'application.secret_overlap_ended': 'developer',
+  'application.signing_key_rotated': 'application',
+  'application.signing_key_retired': 'application',
   'user.created': 'developer',
   'user.imported': 'developer',
   'user.updated': 'user',

@@ -92,7 +92,8 @@ export function createAuthentication(services: Services, now: () => Date) {
     const { authorization, cookie } = request.headers;
     const token = bearerToken(authorization);
     if (token !== undefined) {
-      if (kind === 'session') return async () => ({ session: await sessions.identify(token, client) });
+      if (kind === 'session')
+        return async () => ({ session: await sessions.identify(token, client, exchange.trust) });
       return () => identify[kind](token, { address: client.address, resource });
     }
     const acceptsCookie = kind === 'developer' || kind === 'reseller' || kind === 'administrator';

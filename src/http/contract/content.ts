@@ -28,7 +28,11 @@ export function isOpen({ security = [] }: Operation): boolean {
  * Reads the content of requests: the body, then the rate limit and the signature, which depend on it.
  * @returns reads the content of a request into it
  */
-export function createContentReader(services: Services, uploads: Uploads) {
+export function createContentReader(
+  services: Services,
+  uploads: Uploads,
+  readTrustOf: (exchange: Exchange) => Promise<void>,
+) {
   return async (request: ContractRequest, exchange: Exchange, { actor }: Identity): Promise<void> => {
     const { operation, client, responseHeaders } = exchange;
     const marks = operation as Marks;
@@ -46,9 +50,11 @@ export function createContentReader(services: Services, uploads: Uploads) {
     if (scope) await countRequest(services, scope, appId, client, responseHeaders);
     // Before any lookup: a flood costs little, and the response does not reveal whether the application exists.
     if (marks['x-hashes-password']) services.passwords.assertCapacity();
+    await readTrustOf(exchange);
     if (mode) {
       const { headers } = exchange.request;
-      const sent = { operation: operation.operationId!, headers, value, bytes };
+      const { trust } = exchange;
+      const sent = { operation: operation.operationId!, headers, value, bytes, trust };
       Object.assign(request, await readSignature(services, mode, sent));
     }
   };

@@ -16,6 +16,7 @@ import { toContractRequest, toHandlerRequest } from './handler-request.ts';
 import { createOnce } from './idempotency.ts';
 import { recheckedStream } from './rechecked-stream.ts';
 import { assertSameOrigin } from './same-origin.ts';
+import { createTrustReader, readTrustHeaders } from './device-signature.ts';
 import { TableRouter, type ContractRequest } from './table-router.ts';
 import { setTenant, tenantOf } from './tenant.ts';
 import { Uploads } from './uploads.ts';
@@ -62,7 +63,8 @@ export async function bindContract(
   });
   const once = createOnce(services);
   const uploads = new Uploads();
-  const readContent = createContentReader(services, uploads);
+  const readTrustOf = createTrustReader(services, now);
+  const readContent = createContentReader(services, uploads, readTrustOf);
   await api.init();
   const router = new TableRouter(api.definition);
   api.router = router;
@@ -119,6 +121,11 @@ export async function bindContract(
       if (isForPages) assertSameOrigin(exchange.request, services.addresses);
       if (seconds !== undefined) RequestScope.current()?.limit(seconds * 1000);
       const request = toContractRequest(exchange);
+      // As a tool of MCP, an operation has the headers of another request.
+      if (exchange.resource !== 'mcp') {
+        exchange.trustHeaders = readTrustHeaders(exchange.request, exchange.path);
+        if (!('requestBody' in exchange.operation)) await readTrustOf(exchange);
+      }
       try {
         return await api.handleRequest(request, request, exchange);
       } finally {

@@ -23,7 +23,7 @@ export function toContractRequest({ operation, request, path, search, client }: 
 /** A validated request for the handler of its operation. */
 export function toHandlerRequest(
   context: Context,
-  { operation, request: raw, bytes }: Exchange,
+  { operation, request: raw, bytes, trust }: Exchange,
 ): HandlerRequest<OperationId> {
   const { request } = context as unknown as { readonly request: ContractRequest };
   return {
@@ -39,6 +39,7 @@ export function toHandlerRequest(
     query: context.request.query,
     headers: request.headers,
     client: request.client,
+    trust,
     signer: request.signer,
     signable: request.signable,
   } as unknown as HandlerRequest<OperationId>;

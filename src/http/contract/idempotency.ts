@@ -43,12 +43,16 @@ export function createOnce(services: Pick<Services, 'applications' | 'idempotenc
   };
 
   /** The owner of the key: only the same credentials can repeat the request, and only while they are valid. */
-  function ownerOf({ body }: Exchange, { actor, resellerId }: Identity): Owner {
+  function ownerOf({ body, trust }: Exchange, { actor, resellerId }: Identity): Owner {
     if (actor) return { owner: resellerId ?? actor.developerId };
     const { app_id: appId, secret, email } = body as Readonly<Record<string, unknown>>;
     if (typeof appId === 'string' && typeof secret === 'string') {
       const assertStillValid = () => applications.authenticate(appId, secret);
       return { owner: JSON.stringify([appId, secret]), assertStillValid };
+    }
+    if (trust?.device) {
+      const assertStillValid = () => applications.secretless(trust.appId, trust);
+      return { owner: JSON.stringify([trust.appId, trust.device.deviceId]), assertStillValid };
     }
     if (typeof email === 'string') return { owner: email.toLowerCase() };
     throw new ApiError('MALFORMED_REQUEST', { detail: 'The operation does not accept an Idempotency-Key.' });

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HandlerRequest } from '../../../handlers/handler.ts';
+import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
 import type { Services } from '../../services.ts';
 
@@ -18,6 +19,7 @@ interface SignatureRequest {
   readonly value: unknown;
   /** The body exactly as received. */
   readonly bytes: Uint8Array;
+  readonly trust: ClientTrust | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ interface SignatureRequest {
 export async function readSignature(
   { signatures }: Services,
   mode: SignatureMode,
-  { operation, headers, value, bytes }: SignatureRequest,
+  { operation, headers, value, bytes, trust }: SignatureRequest,
 ): Promise<Signing> {
   const signable = { operation, body: bytes, version: versionOf(headers['x-signature-version']) };
   const signature = one(headers['x-signature']);
@@ -40,7 +42,7 @@ export async function readSignature(
   const signer =
     typeof appId !== 'string' || (mode === 'optional' && !signed)
       ? undefined
-      : await signatures.verify({ appId, request: signable, signature, timestamp });
+      : await signatures.verify({ appId, request: signable, signature, timestamp, trust });
   if (signable.version === 2 && nonce === undefined) {
     throw invalidMember('/nonce', 'is required with x-signature-version: 2');
   }

@@ -5,6 +5,7 @@ import { NoLongerAllowedError } from '../contract/rechecked-stream.ts';
 import { toApiError } from '../transport/problem.ts';
 import { discard, EVENT_STREAM, writeResponse, type HttpResponse } from '../transport/response.ts';
 import type { ErrorResponses } from './error-response.ts';
+import type { createResponseSigner } from './response-signature.ts';
 import type { ArrivedRequest, RequestContext } from './request-context.ts';
 import type { RequestLog, Result } from './request-log.ts';
 
@@ -36,10 +37,11 @@ interface Dependencies {
   readonly log: RequestLog;
   readonly errors: ErrorResponses;
   readonly logger: Logger;
+  readonly sign: ReturnType<typeof createResponseSigner>;
 }
 
 /** Creates the only writer of responses, which counts and logs them. */
-export function createResponder({ metrics, log, errors, logger }: Dependencies): Responder {
+export function createResponder({ metrics, log, errors, logger, sign }: Dependencies): Responder {
   function recordFailure(error: unknown, requestId: string): ApiError {
     const apiError = toApiError(error);
     log.failure(apiError, requestId);
@@ -67,14 +69,16 @@ export function createResponder({ metrics, log, errors, logger }: Dependencies):
     },
 
     async send(context, response, result = response) {
-      const { response: target, requestId } = context;
+      const { response: target, requestId, request } = context;
+      const isSigned = request.headers['latchkey-nonce'] !== undefined;
+      const content = isSigned ? await sign(request, response) : response;
       if (target.headersSent || target.destroyed) {
         if (response.stream) await discard(response.stream);
         return;
       }
       // How long a client listens is no measure of the service.
       if (response.mediaType === EVENT_STREAM) record(context, result);
-      await writeResponse(target, requestId, response);
+      await writeResponse(target, requestId, content);
       record(context, result);
     },
 

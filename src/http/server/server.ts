@@ -18,6 +18,7 @@ import { createRefusals } from './refusals.ts';
 import type { ArrivedRequest } from './request-context.ts';
 import { createRequestLog } from './request-log.ts';
 import { createResponder } from './responder.ts';
+import { createResponseSigner } from './response-signature.ts';
 import { createRouting } from './route.ts';
 import { createPathRedaction } from './path-redaction.ts';
 
@@ -47,7 +48,8 @@ export function createHttpServer(deps: Dependencies): Server {
   const errors = createErrorResponses({ ...deps, addresses });
   const logins = createLoginLog(deps.logger, services.refusedLogins);
   const log = createRequestLog(deps.logger, logins, createPathRedaction(routesOf(deps)));
-  const responder = createResponder({ ...deps, metrics, log, errors });
+  const sign = createResponseSigner({ ...services, clock: deps.clock });
+  const responder = createResponder({ ...deps, metrics, log, errors, sign });
   const respondTo = createEndpoints(deps, { responder, errors, logins, clientOf });
   const latest = new WeakMap<Socket, ArrivedRequest>();
   const awaitingContinue = new WeakSet<IncomingMessage>();

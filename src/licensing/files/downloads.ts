@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import type { Applications } from '../../accounts/applications/applications.ts';
+import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import { isKnown } from '../../platform/entity-tag.ts';
 import type { SessionIdentity } from '../sessions/sessions.ts';
@@ -25,6 +26,8 @@ export interface Downloader {
   readonly appId: string;
   /** The live session whose token was sent. */
   readonly session: SessionIdentity | undefined;
+  /** Of the request. */
+  readonly trust: ClientTrust | undefined;
 }
 
 /** Downloads of files. */
@@ -87,8 +90,8 @@ export function createDownloads({ knex, applications, contents }: Dependencies):
     });
   }
 
-  async function admit({ appId, session }: Downloader): Promise<void> {
-    await applications.usable(appId);
+  async function admit({ appId, session, trust }: Downloader): Promise<void> {
+    await applications.usable(appId, trust);
     if (session && session.appId !== appId) throw new ApiError('SESSION_INVALID');
   }
 

@@ -58,8 +58,11 @@ export function createSessionEnds({ events, clock }: Dependencies): Internal {
     return ended.length;
   }
 
-  const endAllOfUsers: SessionEnds['endAllOfUsers'] = async (trx, appId, userIds, reason) =>
-    record(trx, appId, await store.endSessionsOfUsers(trx, userIds, reason, clock.now()), reason);
+  const endAllOfUsers: SessionEnds['endAllOfUsers'] = async (trx, appId, userIds, reason) => {
+    const now = clock.now();
+    await store.endExpiredSessionsOfUsers(trx, userIds, reason, now);
+    return record(trx, appId, await store.endSessionsOfUsers(trx, userIds, reason, now), reason);
+  };
 
   return {
     async endSome(trx, appId, sessionDigests, reason) {

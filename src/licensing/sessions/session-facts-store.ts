@@ -13,6 +13,8 @@ export interface SessionFacts extends Pause {
   readonly userId: string;
   readonly username: string;
   readonly hwidDigest: Buffer;
+  /** The device whose signature every use requires. */
+  readonly deviceId: string | null;
   readonly expiresAt: Date;
   readonly endedAt: Date | null;
   readonly applicationStatus: ApplicationStatus;
@@ -20,6 +22,7 @@ export interface SessionFacts extends Pause {
   readonly pauseSessions: boolean;
   readonly requireSubscription: boolean;
   readonly requireSignatures: boolean;
+  readonly requireClientTrust: boolean;
   readonly blockVpn: boolean;
   readonly vpnFailClosed: boolean;
   readonly hasClientBans: boolean;
@@ -36,6 +39,7 @@ const SWITCHES = [
   'block_vpn',
   'vpn_fail_closed',
   'has_client_bans',
+  'require_client_trust',
 ] as const;
 
 /**
@@ -50,7 +54,7 @@ const STATEMENT = {
   text: `
     select f.place, f.session_digest, f.app_id, f.user_id, u.username, f.hwid_digest, f.expires_at, f.ended_at,
       a.status, ${SWITCHES.map((name, bit) => `(a.${name}::int << ${bit})`).join(' | ')},
-      a.paused_at, a.paused_total_ms, p.tier, p.ends_at
+      a.paused_at, a.paused_total_ms, p.tier, p.ends_at, f.device_id
     from (
       select k.place, s.* from unnest($1::bytea[]) with ordinality k (digest, place)
       join sessions s on s.token_digest = k.digest
@@ -103,6 +107,7 @@ type FactsRow = [
   pausedTotalMs: string,
   tier: string | null,
   tierEndsAt: string | null,
+  deviceId: string | null,
 ];
 
 /** A row with its columns as text. */
@@ -136,6 +141,9 @@ class RowFacts implements SessionFacts {
   get hwidDigest() {
     return bytea(this.#row[5]);
   }
+  get deviceId() {
+    return this.#row[14];
+  }
   get endedAt() {
     return nullable(this.#row[7], timestamp);
   }
@@ -153,6 +161,9 @@ class RowFacts implements SessionFacts {
   }
   get requireSignatures() {
     return this.#isOn('require_signatures');
+  }
+  get requireClientTrust() {
+    return this.#isOn('require_client_trust');
   }
   get blockVpn() {
     return this.#isOn('block_vpn');

@@ -1,18 +1,22 @@
 import type { Knex } from 'knex';
 import type { Application } from '../../accounts/applications/applications.ts';
+import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
 import { tokenDigest, type Tokens } from '../../foundation/tokens/tokens.ts';
 import type { SessionIds } from './session-ids.ts';
-import { findLive } from './session-liveness.ts';
+import { assertDevice, assertLive, findByHandle, type Proof } from './session-liveness.ts';
 import type { createSessionEnds } from './session-ends.ts';
 import type { SessionLookup } from './session-lookup.ts';
 import * as store from './session-store.ts';
 
 /** A session lives exactly 24 hours. */
 const SESSION_MS = 24 * 60 * 60 * 1000;
+
+/** How long after its end a device can renew a session without the password. */
+const RENEWABLE_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** The form of the token: v1 returns the signed one, v2 the encrypted one. */
 export type TokenForm = 'signed' | 'encrypted';
@@ -33,6 +37,16 @@ export interface SessionOrigin {
   readonly version: string | null;
   /** The address of the client. */
   readonly address: string;
+  /** The device that it is bound to. */
+  readonly deviceId: string | null;
+}
+
+/** A session that its device may renew. */
+export interface Renewable {
+  readonly appId: string;
+  readonly userId: string;
+  readonly sessionDigest: Buffer;
+  readonly isLive: boolean;
 }
 
 /** How sessions begin and end. */
@@ -53,10 +67,20 @@ export interface SessionLifecycle {
   ): Promise<void>;
   /**
    * Ends a session: every verification that begins after this returns fails, on every node.
-   * @param asker.signed whether the request is signed with the application's secret
-   * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, SIGNATURE_REQUIRED
+   * A session that has expired ends, too, so that its device cannot renew it.
+   * @throws ApiError those of findLive
    */
-  logout(appId: string, handle: string, asker: { readonly signed: boolean }): Promise<void>;
+  logout(appId: string, handle: string, proof: Proof): Promise<void>;
+  /**
+   * Finds the session that a device renews: live, or expired within the last 7 days.
+   * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, DEVICE_SIGNATURE_INVALID, DEVICE_MISMATCH
+   */
+  findRenewable(appId: string, handle: string, trust: ClientTrust | undefined): Promise<Renewable>;
+  /**
+   * Ends a session for the one that replaces it, inside the caller's transaction, which has locked the user.
+   * @throws ApiError SESSION_INVALID if it has ended meanwhile
+   */
+  endRenewed(trx: Knex.Transaction, session: Renewable): Promise<void>;
 }
 
 interface Dependencies {
@@ -89,7 +113,8 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       return { sessionId, token, createdAt, expiresAt };
     },
 
-    async begin(trx, application, userId, hwidDigest, prepared, { tier, version, address }) {
+    async begin(trx, application, userId, hwidDigest, prepared, origin) {
+      const { tier, version, address, deviceId } = origin;
       const live = await store.findLiveSessions(trx, userId, prepared.createdAt);
       const replaced = live.filter((session) => session.hwid_digest.equals(hwidDigest));
       const others = live.filter((session) => !replaced.includes(session));
@@ -97,6 +122,10 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       const digestOf = (session: { readonly session_digest: Buffer }) => session.session_digest;
       const { appId } = application;
       const sessionDigest = tokenDigest(prepared.sessionId);
+      if (deviceId !== null) {
+        const { createdAt } = prepared;
+        await store.endExpiredSessionsOfDevice(trx, userId, deviceId, 'replaced', createdAt);
+      }
       await ends.endSome(trx, appId, replaced.map(digestOf), 'replaced');
       await ends.endSome(trx, appId, surplus.map(digestOf), 'limit');
       await store.insertSession(trx, {
@@ -109,6 +138,7 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
         expires_at: prepared.expiresAt,
         version,
         address,
+        device_id: deviceId,
       });
       await ids.keep(trx, sessionDigest, prepared.sessionId);
       await events.record(trx, {
@@ -120,8 +150,33 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       });
     },
 
-    async logout(appId, handle, { signed }) {
-      const { sessionDigest } = await findLive(lookup, appId, handle, signed, clock.now());
+    async findRenewable(appId, handle, trust) {
+      const now = clock.now();
+      const facts = await findByHandle(lookup, handle);
+      if (!facts || facts.appId !== appId || facts.endedAt) throw new ApiError('SESSION_INVALID');
+      if (facts.deviceId === null) throw new ApiError('DEVICE_MISMATCH');
+      assertDevice(facts.deviceId, trust);
+      if (now.getTime() >= facts.expiresAt.getTime() + RENEWABLE_MS) throw new ApiError('SESSION_EXPIRED');
+      const { userId, sessionDigest, expiresAt } = facts;
+      return { appId, userId, sessionDigest, isLive: expiresAt > now };
+    },
+
+    async endRenewed(trx, { appId, sessionDigest, isLive }) {
+      // The end of a session that has expired is no event.
+      const ended = isLive
+        ? await ends.endSome(trx, appId, [sessionDigest], 'replaced')
+        : await store.endExpiredSession(trx, sessionDigest, 'replaced', clock.now());
+      if (ended === 0) throw new ApiError('SESSION_INVALID');
+    },
+
+    async logout(appId, handle, proof) {
+      const now = clock.now();
+      const facts = await findByHandle(lookup, handle);
+      if (facts?.appId === appId && facts.expiresAt <= now && facts.deviceId !== null) {
+        assertDevice(facts.deviceId, proof.trust);
+        await knex.transaction((trx) => store.endExpiredSession(trx, facts.sessionDigest, 'logout', now));
+      }
+      const { sessionDigest } = assertLive(facts, appId, proof, now);
       await knex.transaction(async (trx) => {
         const ended = await ends.endSome(trx, appId, [sessionDigest], 'logout');
         if (ended === 0) throw new ApiError('SESSION_INVALID');

@@ -13,6 +13,8 @@ export interface SessionRow {
   readonly end_reason: EndReason | null;
   readonly version: string | null;
   readonly address: string | null;
+  /** The device whose signature every use requires. */
+  readonly device_id: string | null;
   /** Null until it was verified. */
   readonly last_seen_at: Date | null;
 }

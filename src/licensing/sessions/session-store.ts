@@ -80,6 +80,49 @@ export async function endSessions(
     .update({ ended_at: endedAt, end_reason: reason }, [...ENDED]);
 }
 
+/** Ends a session that has expired, so that it cannot be renewed. @returns 0 if it had ended before */
+export async function endExpiredSession(
+  trx: Knex.Transaction,
+  sessionDigest: Buffer,
+  reason: EndReason,
+  endedAt: Date,
+): Promise<number> {
+  return trx<SessionRow>('sessions')
+    .where({ session_digest: sessionDigest })
+    .whereNull('ended_at')
+    .update({ ended_at: endedAt, end_reason: reason });
+}
+
+/** The same for all expired sessions of users that are bound to devices. */
+export async function endExpiredSessionsOfUsers(
+  trx: Knex.Transaction,
+  userIds: readonly string[],
+  reason: EndReason,
+  endedAt: Date,
+): Promise<void> {
+  await trx<SessionRow>('sessions')
+    .whereRaw('user_id = any (?::text[])', [[...userIds]])
+    .whereNull('ended_at')
+    .whereNotNull('device_id')
+    .where('expires_at', '<=', endedAt)
+    .update({ ended_at: endedAt, end_reason: reason });
+}
+
+/** The same for those of a user on one device. */
+export async function endExpiredSessionsOfDevice(
+  trx: Knex.Transaction,
+  userId: string,
+  deviceId: string,
+  reason: EndReason,
+  endedAt: Date,
+): Promise<void> {
+  await trx<SessionRow>('sessions')
+    .where({ user_id: userId, device_id: deviceId })
+    .whereNull('ended_at')
+    .where('expires_at', '<=', endedAt)
+    .update({ ended_at: endedAt, end_reason: reason });
+}
+
 /** Deletes sessions that expired. @returns how many */
 export async function clearExpiredSessions(db: Knex, expiredBefore: Date, limit: number): Promise<number> {
   const some = db('sessions').where('expires_at', '<', expiredBefore).limit(limit).select('session_digest');

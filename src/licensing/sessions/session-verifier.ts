@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Bans } from '../bans/bans.ts';
+import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import type { LastUse } from '../../foundation/last-uses/last-uses.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
@@ -8,7 +9,7 @@ import type { Client } from '../../platform/address.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { standing, type Standing } from '../subscriptions/subscriptions.ts';
 import type { Vpn } from '../../foundation/vpn/vpn.ts';
-import { assertLive, findLive } from './session-liveness.ts';
+import { assertLive, findLive, PROVEN } from './session-liveness.ts';
 import type { SessionFacts, SessionLookup } from './session-lookup.ts';
 
 export interface Verification {
@@ -33,9 +34,13 @@ export interface VerificationRequest {
   readonly client: Client;
   /** Whether the request is signed with the application's secret. */
   readonly signed: boolean;
+  readonly trust: ClientTrust | undefined;
 }
 
-/** Bearer tokens, streams and MQTT cannot carry a signature, so `require_signatures` does not apply to them. */
+/** The machine of a client. */
+type Machine = Pick<VerificationRequest, 'hwid' | 'client'>;
+
+/** Bearer tokens and MQTT carry no signature with the secret, so `require_signatures` does not apply to them. */
 const UNSIGNABLE = true;
 
 /** Verifies sessions. */
@@ -44,15 +49,17 @@ export interface SessionVerifier {
    * Whether a session is valid now.
    * @param handle the signed token, the encrypted token or the session id
    * @throws ApiError SESSION_INVALID, SESSION_EXPIRED, APPLICATION_INACTIVE, APPLICATION_PAUSED, HWID_MISMATCH,
-   *   SUBSCRIPTION_EXPIRED, HWID_BANNED, ADDRESS_BANNED, VPN_BLOCKED, SIGNATURE_REQUIRED
+   *   SUBSCRIPTION_EXPIRED, HWID_BANNED, ADDRESS_BANNED, VPN_BLOCKED, SIGNATURE_REQUIRED, CLIENT_TRUST_REQUIRED,
+   *   DEVICE_SIGNATURE_INVALID, DEVICE_MISMATCH
    */
   verify(appId: string, handle: string, asker: VerificationRequest): Promise<Verification>;
   /**
    * The identity behind a bearer token that is valid now.
    * @param handle as in verify
+   * @param trust of the request
    * @throws ApiError those of verify
    */
-  identify(handle: string, client: Client): Promise<SessionIdentity>;
+  identify(handle: string, client: Client, trust?: ClientTrust): Promise<SessionIdentity>;
   /**
    * Verifies again a session that was identified before.
    * @throws ApiError those of verify
@@ -87,7 +94,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   const { knex, lookup, bans, vpn, keys, clock, lastSeen } = deps;
 
   /** Refuses a live session that is not valid now, without checking bans. */
-  function assertAllowed(facts: SessionFacts, { hwid, client }: Omit<VerificationRequest, 'signed'>): void {
+  function assertAllowed(facts: SessionFacts, { hwid, client }: Machine): void {
     if (facts.applicationStatus === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
     if (facts.applicationStatus === 'paused' && facts.pauseSessions) throw new ApiError('APPLICATION_PAUSED');
     if (hwid !== undefined && facts.hwidLock) {
@@ -105,11 +112,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   }
 
   /** Refuses a live session that is not valid now. */
-  async function check(
-    facts: SessionFacts,
-    asker: Omit<VerificationRequest, 'signed'>,
-    now: Date,
-  ): Promise<Verification> {
+  async function check(facts: SessionFacts, asker: Machine, now: Date): Promise<Verification> {
     const { hwid, client } = asker;
     assertAllowed(facts, asker);
     if (facts.hasClientBans) {
@@ -163,15 +166,15 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
   return {
     async verify(appId, handle, asker) {
       const now = clock.now();
-      const facts = await findLive(lookup, appId, handle, asker.signed, now);
+      const facts = await findLive(lookup, appId, handle, asker, now);
       const verification = await check(facts, asker, now);
       lastSeen.note(facts.sessionKey);
       return verification;
     },
 
-    async identify(handle, client) {
+    async identify(handle, client, trust) {
       const now = clock.now();
-      const facts = await findLive(lookup, undefined, handle, UNSIGNABLE, now);
+      const facts = await findLive(lookup, trust?.appId, handle, { signed: UNSIGNABLE, trust }, now);
       const verification = await check(facts, { client }, now);
       lastSeen.note(facts.sessionKey);
       const { appId, sessionDigest, hwidDigest } = facts;
@@ -181,7 +184,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
     async recheck(sessionDigest, client) {
       const now = clock.now();
       const found = await lookup.find('session_id', sessionDigest);
-      return check(assertLive(found, undefined, UNSIGNABLE, now), { client }, now);
+      return check(assertLive(found, undefined, PROVEN, now), { client }, now);
     },
 
     async recheckAll(listening) {
@@ -193,7 +196,7 @@ export function createSessionVerifier(deps: Dependencies): SessionVerifier {
         const found = facts[place];
         if (!found) return new ApiError('SESSION_INVALID');
         return (
-          refusalOf(() => assertLive(found, undefined, UNSIGNABLE, now)) ??
+          refusalOf(() => assertLive(found, undefined, PROVEN, now)) ??
           refusals.ofApplication(found, client) ??
           banned.get(place) ??
           toVerification(found, now) ??

@@ -18,7 +18,7 @@ import * as store from './session-store.ts';
 import { createSessionVerifier, type SessionVerifier } from './session-verifier.ts';
 
 export type { LiveSession } from './session-list.ts';
-export type { PreparedSession, TokenForm } from './session-lifecycle.ts';
+export type { PreparedSession, Renewable, TokenForm } from './session-lifecycle.ts';
 export type { SessionIdentity, Verification } from './session-verifier.ts';
 
 /** How long an expired session is kept, so that it can be distinguished from an unknown one. */

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Application, Applications } from '../../accounts/applications/applications.ts';
 import type { Bans } from '../bans/bans.ts';
+import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
 import type { Keys } from '../../foundation/installation-keys/installation-keys.ts';
@@ -10,12 +11,13 @@ import type { Passwords } from '../../foundation/passwords/passwords.ts';
 import type { Client } from '../../platform/address.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/ids.ts';
+import type { Devices } from '../devices/devices.ts';
 import type { PreparedSession, Sessions, TokenForm } from '../sessions/sessions.ts';
-import { subscriptionStanding } from '../subscriptions/subscriptions.ts';
 import type { Vpn } from '../../foundation/vpn/vpn.ts';
 import { atAddress, type Credentials } from './credentials.ts';
 import { createLoginQueue } from './login-queue.ts';
 import { assertSameMachine, assertVisible, isSameMachine, type Origin } from './machines.ts';
+import { assertOpen, createSessionOpening } from './session-opening.ts';
 import * as store from './user-store.ts';
 import { usernameKey } from './username.ts';
 
@@ -34,15 +36,17 @@ interface Machine {
 export interface Logins {
   /**
    * Verifies a password and opens a session on one machine.
-   * @throws ApiError APPLICATION_INACTIVE, APPLICATION_PAUSED, VPN_BLOCKED, HWID_BANNED, ADDRESS_BANNED,
-   *   TOO_MANY_REQUESTS, INVALID_CREDENTIALS; after the password was verified USER_BANNED, HWID_MISMATCH,
-   *   SUBSCRIPTION_EXPIRED
+   * @param trust of the request: the session is bound to its device
+   * @throws ApiError APPLICATION_INACTIVE, APPLICATION_PAUSED, DEVICE_MISMATCH, VPN_BLOCKED, HWID_BANNED,
+   *   ADDRESS_BANNED, TOO_MANY_REQUESTS, INVALID_CREDENTIALS; after the password was verified USER_BANNED,
+   *   HWID_MISMATCH, SUBSCRIPTION_EXPIRED
    */
   withPassword(
     application: Application,
     credentials: { readonly username: string; readonly password: string } & Machine,
     form: TokenForm,
     client: Client,
+    trust?: ClientTrust,
   ): Promise<Login>;
   /**
    * Opens a session of the user who redeemed a key. An unused key is redeemed for a new user without a password.
@@ -54,6 +58,7 @@ export interface Logins {
     credentials: { readonly licenseKey: string } & Machine,
     form: TokenForm,
     client: Client,
+    trust?: ClientTrust,
   ): Promise<Login>;
 }
 
@@ -63,6 +68,7 @@ interface Dependencies {
   readonly licenses: Licenses;
   readonly events: Events;
   readonly sessions: Sessions;
+  readonly devices: Pick<Devices, 'assertMachine' | 'recordLogin'>;
   readonly passwords: Pick<Passwords, 'assertCapacity'>;
   readonly credentials: Credentials;
   readonly limits: Limits;
@@ -74,12 +80,23 @@ interface Dependencies {
 }
 
 export function createLogins(deps: Dependencies): Logins {
-  const { knex, applications, licenses, events, sessions, passwords, credentials, limits, bans, vpn, keys } =
-    deps;
+  const { knex, applications, licenses, events, sessions, devices, passwords, credentials, limits } = deps;
+  const { bans, vpn, keys } = deps;
   const { clock, newId } = deps;
   const queue = createLoginQueue(clock);
+  const opening = createSessionOpening(deps);
   const transaction = (account: string, work: (trx: Knex.Transaction) => Promise<void>) =>
     queue.run(account, () => knex.transaction(work));
+
+  function originOf(
+    appId: string,
+    { hwid, version }: { readonly hwid: string; readonly version: string | null },
+    client: Client,
+    trust: ClientTrust | undefined,
+  ): Origin {
+    const deviceId = trust?.device?.deviceId ?? null;
+    return { hwid, hwidDigest: keys.hwidDigest(appId, hwid), version, client, deviceId };
+  }
 
   /**
    * Refuses clients by application, address and machine, before any lookup or hashing. The account of a refused
@@ -103,45 +120,6 @@ export function createLogins(deps: Dependencies): Logins {
     }
   }
 
-  /** All decisions inside the transaction that opens a session. */
-  async function begin(
-    trx: Knex.Transaction,
-    application: Application,
-    user: store.UserRow,
-    origin: Origin,
-    session: PreparedSession,
-  ): Promise<void> {
-    const { hwidDigest, version, client } = origin;
-    vpn.assertNone(application, client);
-    await bans.assertNone(trx, application.appId, {
-      userId: user.user_id,
-      hwidDigests: [hwidDigest],
-      address: client.address,
-    });
-    if (user.hwid_digest === null) {
-      assertVisible(origin);
-      await store.bindHwid(trx, user.user_id, hwidDigest);
-      const { appId } = application;
-      await events.record(trx, { type: 'user.hwid_bound', appId, userId: user.user_id });
-    } else if (application.hwidLock) assertSameMachine(user.hwid_digest, hwidDigest);
-    else if (!isSameMachine(user.hwid_digest, hwidDigest)) assertVisible(origin);
-    await applications.assertWithinPlan(trx, application, clock.now());
-    const standing = await subscriptionStanding(trx, user.user_id, application, clock.now());
-    const tier = standing.status === 'active' ? standing.tier : null;
-    if (application.requireSubscription && tier === null) throw new ApiError('SUBSCRIPTION_EXPIRED');
-    await sessions.begin(trx, application, user.user_id, hwidDigest, session, {
-      tier,
-      version,
-      address: client.address,
-    });
-  }
-
-  async function lockOpenForShare(trx: Knex.Transaction, appId: string): Promise<Application> {
-    const application = await applications.lockForShare(trx, appId);
-    assertOpen(application);
-    return application;
-  }
-
   /** Creates the user of an unused key, and opens the session in the same transaction. */
   async function beginAsNewUser(
     application: Application,
@@ -155,12 +133,12 @@ export function createLogins(deps: Dependencies): Logins {
     const userId = created.user_id;
     const session = await sessions.prepare(appId, userId, form);
     await transaction(ofKey(appId, licenseKey), async (trx) => {
-      const current = await lockOpenForShare(trx, appId);
+      const current = await opening.lockOpenForShare(trx, appId);
       await store.insertUser(trx, created);
       await events.record(trx, { type: 'user.created', appId, userId, data: { username: created.username } });
       const { licenseId } = await licenses.redeem(trx, current, userId, licenseKey);
       await store.setLicense(trx, userId, licenseId);
-      await begin(trx, current, created, origin, session);
+      await opening.begin(trx, current, created, origin, session);
       // Last, because every registration of the application waits for this row.
       await applications.takeUserSeat(trx, appId);
     });
@@ -182,12 +160,12 @@ export function createLogins(deps: Dependencies): Logins {
     await assertMachineMayWait(application, user, origin);
     const session = await sessions.prepare(appId, user.user_id, form);
     await transaction(ofKey(appId, licenseKey), async (trx) => {
-      const current = await lockOpenForShare(trx, appId);
+      const current = await opening.lockOpenForShare(trx, appId);
       const locked = await store.lockUserForUpdate(trx, user.user_id);
       const held = await licenses.holderOf(trx, current, licenseKey);
       if (!locked || held?.userId !== user.user_id) throw new ApiError('LICENSE_NOT_FOUND');
       if (user.license_id !== holder.licenseId) assertSameMachine(locked.hwid_digest, origin.hwidDigest);
-      await begin(trx, current, locked, origin, session);
+      await opening.begin(trx, current, locked, origin, session);
     });
     return toLogin(user, session);
   }
@@ -219,9 +197,10 @@ export function createLogins(deps: Dependencies): Logins {
   }
 
   return {
-    async withPassword(application, { username, password, hwid, version = null }, form, client) {
+    async withPassword(application, { username, password, hwid, version = null }, form, client, trust) {
       const { appId } = application;
-      const origin = { hwid, hwidDigest: keys.hwidDigest(appId, hwid), version, client };
+      devices.assertMachine(appId, hwid, trust);
+      const origin = originOf(appId, { hwid, version }, client, trust);
       const assertCapacity = () => {
         passwords.assertCapacity();
         queue.assertCapacity(ofName(appId, username));
@@ -231,15 +210,16 @@ export function createLogins(deps: Dependencies): Logins {
       await assertMachineMayWait(application, user, origin);
       const session = await sessions.prepare(appId, user.user_id, form);
       await transaction(ofName(appId, username), async (trx) => {
-        const current = await lockOpenForShare(trx, appId);
+        const current = await opening.lockOpenForShare(trx, appId);
         const held = await credentials.lockForUpdate(trx, user);
-        await begin(trx, current, held, origin, session);
+        await opening.begin(trx, current, held, origin, session);
       });
       return toLogin(user, session);
     },
 
-    async withLicense(application, { licenseKey, hwid, version = null }, form, client) {
-      const origin = { hwid, hwidDigest: keys.hwidDigest(application.appId, hwid), version, client };
+    async withLicense(application, { licenseKey, hwid, version = null }, form, client, trust) {
+      devices.assertMachine(application.appId, hwid, trust);
+      const origin = originOf(application.appId, { hwid, version }, client, trust);
       const assertCapacity = () => queue.assertCapacity(ofKey(application.appId, licenseKey));
       await assertAdmissible(application, origin, assertCapacity, () =>
         licenses.holderOf(knex, application, licenseKey),
@@ -281,11 +261,6 @@ function ifUsed(next: () => Promise<Login>): (error: unknown) => Promise<Login> 
     if (error instanceof ApiError && error.code === 'LICENSE_ALREADY_USED') return next();
     throw error;
   };
-}
-
-function assertOpen(application: Application): void {
-  if (application.status === 'disabled') throw new ApiError('APPLICATION_INACTIVE');
-  if (application.status === 'paused') throw new ApiError('APPLICATION_PAUSED');
 }
 
 /** A user without a password, whose username is the user id. */

@@ -9,6 +9,8 @@ export interface Origin {
   readonly hwidDigest: Buffer;
   readonly version: string | null;
   readonly client: Client;
+  /** The device that has signed the request. */
+  readonly deviceId: string | null;
 }
 
 /** @param bound digest of the machine that a user is bound to; null before the first login */

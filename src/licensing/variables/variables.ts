@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Applications } from '../../accounts/applications/applications.ts';
 import type { Actor } from '../../foundation/audit/audit.ts';
+import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts';
 import { ApiError, invalidMember } from '../../foundation/errors/api-error.ts';
 import type { Events } from '../../foundation/events/events.ts';
 import { readPage, type Page, type PageRequest } from '../../foundation/paging/page.ts';
@@ -44,6 +45,8 @@ export interface Reader {
   readonly appId: string;
   /** The live session whose token was sent. */
   readonly session: SessionIdentity | undefined;
+  /** Of the request. */
+  readonly trust: ClientTrust | undefined;
   /** `If-None-Match`, as sent. */
   readonly ifNoneMatch: string | undefined;
 }
@@ -186,8 +189,8 @@ export function createVariables({
   }
 
   /** @returns the user of the session; undefined without a session */
-  async function admit({ appId, session }: Reader): Promise<string | undefined> {
-    await applications.usable(appId);
+  async function admit({ appId, session, trust }: Reader): Promise<string | undefined> {
+    await applications.usable(appId, trust);
     if (session && session.appId !== appId) throw new ApiError('SESSION_INVALID');
     return session?.userId;
   }

@@ -30,6 +30,8 @@ test('creates an active application with the hardware lock on, and shows its sec
     require_subscription: false,
     require_signatures: false,
     bind_responses: true,
+    secretless_clients: true,
+    require_client_trust: false,
     block_vpn: false,
     vpn_fail_closed: false,
     minimum_version: null,
@@ -40,6 +42,15 @@ test('creates an active application with the hardware lock on, and shows its sec
     previous_secret_until: null,
     created_at: now,
     updated_at: now,
+    signing_keys: (['signing', 'next'] as const).map((state) => ({
+      kid: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      alg: 'EdDSA',
+      public_key: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      state,
+      created_at: now,
+      signing_since: state === 'signing' ? now : null,
+      retired_at: null,
+    })),
   });
   expect((await api.init({ app_id: body.app_id, secret: body.secret })).body).toMatchObject({
     app_name: ' Aurora “Editor” 🦊 ',

@@ -233,7 +233,11 @@ test('a file that is replaced while it is opened is checked again for authentica
   const { knex } = service.database;
   const files = createFiles({ knex, applications, events, blobs, clock, newId, quotaBytes: 1000 });
   const wishes = { range: undefined, ifRange: undefined, ifNoneMatch: undefined };
-  const opening = files.downloadForProgram({ appId: app.app_id, session: undefined }, 'patch.bin', wishes);
+  const opening = files.downloadForProgram(
+    { appId: app.app_id, session: undefined, trust: undefined },
+    'patch.bin',
+    wishes,
+  );
   await expect(opening).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   expect(opened).toBe(1);
 });

@@ -290,6 +290,7 @@ test('concurrent requests each get their own response', async () => {
       await sessions.begin(trx, application, body.user!.id!, Buffer.alloc(32, index + 1), session, {
         tier: null,
         version: null,
+        deviceId: null,
         address: '127.0.0.1',
       });
     }

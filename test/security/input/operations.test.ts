@@ -234,6 +234,8 @@ const targets: Target[] = [
         require_subscription: false,
         require_signatures: false,
         bind_responses: true,
+        secretless_clients: true,
+        require_client_trust: false,
         block_vpn: false,
         vpn_fail_closed: false,
         minimum_version: '1.0.0',

@@ -1,7 +1,15 @@
 import { expect } from 'vitest';
 import { bodyFor, prepare } from '../../contract/examples.ts';
 import type { ContractOperation } from '../../contract/operations.ts';
-import { locate, newOwner, pageHeaders, queryOf, tokenFor, type Owner } from '../../contract/parameters.ts';
+import {
+  deviceHeaders,
+  locate,
+  newOwner,
+  pageHeaders,
+  queryOf,
+  tokenFor,
+  type Owner,
+} from '../../contract/parameters.ts';
 import { sign } from '../../concurrency/signed.ts';
 import { licensesOf } from '../../operations/support/licenses.ts';
 import type { ApiResponse } from '../../support/api.ts';
@@ -101,6 +109,7 @@ export async function requestOf(
         token: sent.token,
         headers: {
           ...ofPages,
+          ...deviceHeaders(caller, operation, sent.path + sent.query, text, clock.now()),
           ...(operation.requestBody && { 'content-type': operation.requestBody.mediaType }),
           ...(operation.signature &&
             typeof text === 'string' &&

@@ -11,6 +11,8 @@ type SwitchName =
   | 'integrity_check'
   | 'require_signatures'
   | 'bind_responses'
+  | 'secretless_clients'
+  | 'require_client_trust'
   | 'block_vpn'
   | 'vpn_fail_closed';
 
@@ -64,6 +66,18 @@ const SWITCHES: readonly { readonly title: string; readonly settings: readonly S
           'Responses to unsigned requests also have a signature that covers the request. While this is off, ' +
           'someone with one license key can relay their own responses to programs that check version 1. ' +
           'Turn it on once none does.',
+      },
+      {
+        name: 'secretless_clients',
+        label: 'Accept programs without the secret',
+        hint: 'Programs can register and log in users and redeem keys without the secret, signed by their device.',
+      },
+      {
+        name: 'require_client_trust',
+        label: 'Require client trust',
+        hint:
+          'Requests must request a signed response, and sessions must be bound to a device. Programs that send the ' +
+          'secret are refused. Turn it on once none does.',
       },
     ],
   },

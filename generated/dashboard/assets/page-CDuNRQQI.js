@@ -1,0 +1,2 @@
+import{a as e}from"./account-B_naLDUx.js";import{T as t,nr as n}from"./first-C00OQAFr.js";var r=n(),i=e=>e.split(`
+`).map(e=>e.trim()).filter(Boolean);function a({onChange:e,...n}){return(0,r.jsx)(t,{rows:2,spellCheck:!1,autoComplete:`off`,...n,onChange:({target:t})=>e(t.value)})}export{e as AccessPage,i as n,a as t};

@@ -1,2 +1,0 @@
-import{a as e}from"./account-D52sB83g.js";import{T as t,nr as n}from"./first-DfF_zTcQ.js";var r=n(),i=e=>e.split(`
-`).map(e=>e.trim()).filter(Boolean);function a({onChange:e,...n}){return(0,r.jsx)(t,{rows:2,spellCheck:!1,autoComplete:`off`,...n,onChange:({target:t})=>e(t.value)})}export{e as AccessPage,i as n,a as t};
