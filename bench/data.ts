@@ -19,6 +19,8 @@ export interface Size {
   readonly sessions: number;
   /** Unused license keys. */
   readonly licenses: number;
+  /** Whether every session is bound to a device. */
+  readonly devices?: boolean;
 }
 
 /** The users and sessions that the load generator can act for. */

@@ -8,6 +8,7 @@ import { measureEvents } from './sections/events.ts';
 import { measureKeys } from './sections/keys.ts';
 import { measurePages } from './sections/pages.ts';
 import { measureGrowth } from './sections/growth.ts';
+import { measureTrust } from './sections/trust.ts';
 import { measureStorm } from './sections/storm.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { onStage, type Stage } from './stage.ts';
@@ -33,6 +34,7 @@ async function bench(stage: Stage, plan: Plan): Promise<void> {
     await target.latchkey.end();
     await target.nodePg.end();
   }
+  if (sections.has('trust')) print(await measureTrust(stage, plan));
   if (sections.has('keys')) print(await measureKeys(stage, plan));
   if (sections.has('events')) print(await measureEvents(stage, plan));
   if (sections.has('webhooks')) print(await measureWebhooks(stage, plan));

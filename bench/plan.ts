@@ -1,9 +1,10 @@
 /** A part of the bench that can be run by itself. */
 export type Section =
-  'verify' | 'login' | 'activate' | 'keys' | 'events' | 'webhooks' | 'pages' | 'storm' | 'growth';
+  'verify' | 'trust' | 'login' | 'activate' | 'keys' | 'events' | 'webhooks' | 'pages' | 'storm' | 'growth';
 
 const SECTIONS: readonly Section[] = [
   'verify',
+  'trust',
   'login',
   'activate',
   'keys',

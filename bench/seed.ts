@@ -7,6 +7,7 @@ import { createKeyring } from '../src/platform/keyring.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { systemRandom } from '../src/platform/random.ts';
 import * as data from './data.ts';
+import { deviceOf } from './devices.ts';
 import * as tables from './tables.ts';
 
 const LICENSES_A_STATEMENT = 5_000;
@@ -23,7 +24,7 @@ const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 export async function seed(
   databaseUrl: string,
   masterKey: Buffer,
-  { app, sessions, licenses }: data.Population,
+  { app, sessions, licenses, devices = false }: data.Population,
 ): Promise<string> {
   const database = await openDatabase({
     databaseUrl,
@@ -65,7 +66,15 @@ export async function seed(
       await tables.insertLicenseKeys(knex, app.app_id, batch);
     }
     await Promise.all([
-      onConnection((client) => tables.insertSessions(client, rows)),
+      onConnection(async (client) => {
+        await tables.insertSessions(client, rows);
+        if (devices)
+          await tables.insertDevices(
+            client,
+            rows,
+            machines.map((_, machine) => deviceOf(machine)),
+          );
+      }),
       onConnection(async (client) => {
         await tables.insertUsers(client, rows);
         await tables.insertSubscriptions(client, rows);

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import { insertLicenses, type Batch } from '../src/licensing/licenses/license-store.ts';
 import * as data from './data.ts';
+import type { Device } from './devices.ts';
 
 /*
  * All SQL that fills the service's tables. What data.ts makes from the number of a record is made here from
@@ -64,6 +65,28 @@ export async function insertSessions(client: pg.ClientBase, rows: Rows): Promise
        join unnest($3::bytea[]) with ordinality m (digest, place) on place = n % ${data.MACHINES} + 1`,
       [rows.appId, rows.sessions, rows.machineDigests],
     ),
+  );
+}
+
+/** Devices by their numbers, and binds every session to one. */
+export async function insertDevices(
+  client: pg.ClientBase,
+  { appId, machineDigests }: Rows,
+  devices: readonly Device[],
+): Promise<void> {
+  await client.query(
+    `insert into devices (app_id, device_id, alg, public_key, hwid_digest, created_at)
+     select $1, device_id, 'EdDSA', public_key, hwid_digest, now()
+     from unnest($2::text[], $3::bytea[], $4::bytea[]) d (device_id, public_key, hwid_digest)`,
+    [
+      appId,
+      devices.map(({ deviceId }) => deviceId),
+      devices.map(({ publicKey }) => publicKey),
+      machineDigests,
+    ],
+  );
+  await client.query(
+    `update sessions s set device_id = d.device_id from devices d where d.hwid_digest = s.hwid_digest`,
   );
 }
 

@@ -1,11 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import * as data from '../data.ts';
+import { deviceOf, signedHeaders, type Device } from '../devices.ts';
 
 /**
- * The kinds of requests: verifications by signed token, by token or session id alternately, with the machine; logins
- * of both versions; activations, each of an unused key.
+ * The kinds of requests: verifications by signed token, the same signed by the device, by token or session id
+ * alternately, with the machine; logins of both versions; activations, each of an unused key.
  */
-export type Mix = 'tokens' | 'handles' | 'machines' | 'logins' | 'loginsV2' | 'activations';
+export type Mix = 'tokens' | 'signed' | 'handles' | 'machines' | 'logins' | 'loginsV2' | 'activations';
 
 interface Request {
   readonly path: string;
@@ -15,6 +16,7 @@ interface Request {
 
 export const REQUESTS: Readonly<Record<Mix, Request>> = {
   tokens: { path: '/api/v1/client/verify-session', response: '"valid":true' },
+  signed: { path: '/api/v2/client/verify-session', response: '"valid":true' },
   handles: { path: '/api/v1/client/verify-session', response: '"valid":true' },
   machines: { path: '/api/v1/client/verify-session', response: '"valid":true' },
   logins: { path: '/api/v1/client/login', response: '"session_id":"' },
@@ -26,6 +28,8 @@ export const REQUESTS: Readonly<Record<Mix, Request>> = {
 interface Message {
   readonly body: object;
   readonly user?: number;
+  /** The device of its session. */
+  readonly device?: Device;
 }
 
 /** @returns a maker of requests about random sessions or users, each a complete HTTP/1.1 message */
@@ -39,9 +43,11 @@ export function requestMaker({ app, sessions, licenses }: data.Population): (mix
   function verification(mix: Mix): Message {
     const session = below(sessions);
     turn = !turn;
-    const byToken = mix === 'tokens' || turn;
+    const byToken = mix === 'tokens' || mix === 'signed' || turn;
     const token = byToken ? data.tokenOf(app.app_id, session) : data.sessionIdOf(session);
-    return { body: { app_id: app.app_id, token, ...(mix === 'machines' && { hwid: hwidOf(session) }) } };
+    const device = mix === 'signed' ? { device: deviceOf(session) } : {};
+    const body = { app_id: app.app_id, token, ...(mix === 'machines' && { hwid: hwidOf(session) }) };
+    return { ...device, body };
   }
 
   function login(version: object): Message {
@@ -70,13 +76,14 @@ export function requestMaker({ app, sessions, licenses }: data.Population): (mix
   }
 
   return (mix) => {
-    const { body, user } = messageOf(mix);
+    const { body, user, device } = messageOf(mix);
     const text = JSON.stringify(body);
     const from = user === undefined ? '' : `X-Forwarded-For: 10.0.${user >> 8}.${user & 255}\r\n`;
+    const proof = device ? signedHeaders(app.app_id, REQUESTS[mix].path, text, device) : '';
     return (
       `POST ${REQUESTS[mix].path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: latchkey-bench\r\n` +
       `Accept: application/json\r\nContent-Type: application/json\r\n` +
-      `${from}${mix === 'loginsV2' ? signature(text) : ''}Content-Length: ${text.length}\r\n\r\n${text}`
+      `${from}${proof}${mix === 'loginsV2' ? signature(text) : ''}Content-Length: ${text.length}\r\n\r\n${text}`
     );
   };
 }
