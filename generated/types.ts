@@ -6469,7 +6469,8 @@ export interface components {
              *     login always does. verify-session and logout of v1, which support no signatures, are then rejected.
              *     init, register, login, and activate of v1 still work, because their requests contain the secret.
              *     Operations where a session is a bearer token or an MQTT password (variables, files, and events) also
-             *     still work: they require only the token, and their responses are not signed.
+             *     still work: they require only the token, and their responses are not signed. While `secretless_clients` is
+             *     on, the signature of a device counts as a signature.
              */
             require_signatures?: boolean;
             /**

@@ -289,6 +289,28 @@ test('a session of a device is of no use as a bearer token or an MQTT password a
   await expect(connecting).rejects.toThrow(/not authorized/i);
 });
 
+test('a device does not replace the signature with the secret unless programs need not know it', async () => {
+  const app = await newApp(api);
+  const client = await newTrustedClient(api, app, now);
+  const [license_key] = await app.keys(1);
+  const login = { app_id: app.app_id, license_key, hwid: client.device.hwid };
+  const post = (path: string, body: object) => client.call<{ token: string }>('POST', path, body);
+  const { body } = await post('/api/v2/client/login-license', login);
+  const session = { app_id: app.app_id, token: body.token };
+  for (const [secretless_clients, status] of [
+    [true, 200],
+    [false, 401],
+  ] as const) {
+    await app.patch({ require_signatures: true, bind_responses: false, secretless_clients });
+    expect((await post(VERIFY, session)).status).toBe(status);
+    const renewed = await post('/api/v2/client/login-license', login);
+    expect(renewed.status).toBe(status);
+    // Never of version 1, which a relay could pass on.
+    if (status === 200) expect(renewed.headers.get('x-signature-version')).toBe('2');
+    session.token = renewed.body.token ?? session.token;
+  }
+});
+
 test('a body that was exchanged on the way gets no response for the digest of the original', async () => {
   const app = await newApp(api);
   const path = '/api/v2/client/init';
@@ -297,6 +319,8 @@ test('a body that was exchanged on the way gets no response for the digest of th
   const exchanged = JSON.stringify({ app_id: app.app_id, version: '9.0.0' });
   const response = await api.call<{ errors: { pointer: string }[] }>('POST', path, exchanged, { headers });
   expect([response.status, response.body.errors[0]!.pointer]).toEqual([400, 'header/content-digest']);
+  const { 'content-digest': _digest, ...without } = headers;
+  expect((await api.call('POST', path, original, { headers: without })).status).toBe(400);
   expect((await api.call('POST', path, original, { headers })).status).toBe(200);
 });
 

@@ -98,9 +98,10 @@ export function faultOfResponse(
   const key = pinned.find((each) => each.kid === kid);
   if (!key) return 'foreign key';
   const [target, query = ''] = path.split('?');
-  const names = 'content-digest repr-digest content-range content-type etag retry-after latchkey-app'.split(
-    ' ',
-  );
+  const names =
+    'content-digest repr-digest content-range content-type etag retry-after idempotency-replayed latchkey-app'.split(
+      ' ',
+    );
   const components = [
     ['"@status"', String(status)],
     ...names.flatMap((name) => {
@@ -110,7 +111,7 @@ export function faultOfResponse(
     ['"@method";req', method],
     ['"@path";req', target!],
     ['"@query";req', `?${query}`],
-    ...['content-digest', 'latchkey-nonce', 'latchkey-device'].flatMap((name) =>
+    ...['content-digest', 'latchkey-nonce', 'latchkey-device', 'idempotency-key'].flatMap((name) =>
       sent[name] === undefined ? [] : [[`"${name}";req`, sent[name]]],
     ),
   ];

@@ -7,7 +7,13 @@ import type { Clock } from '../../platform/clock.ts';
 import { createBatchedLookup } from '../../platform/database/batched-lookup.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Random } from '../../platform/random.ts';
-import { earliestRotation, serialOf, type KeyState } from './application-key-state.ts';
+import {
+  earliestRotation,
+  lastRetired,
+  serialOf,
+  surplusOf,
+  type KeyState,
+} from './application-key-state.ts';
 import * as store from './application-key-store.ts';
 import { newKeyPair, readPrivateKey, signEd25519 } from './ed25519.ts';
 import { toJws, type ApplicationSigner } from './jws.ts';
@@ -48,8 +54,8 @@ export interface ApplicationKeys {
    */
   statements(appId: string): Promise<readonly string[]>;
   /**
-   * Makes the next key the signing key, and creates another next key, inside the caller's transaction, which has
-   * locked the application.
+   * Makes the next key the signing key, creates another next key, and retires the oldest of six previous keys, inside
+   * the caller's transaction, which has locked the application.
    * @param force rotates also before programs have had the time to pin the next key
    * @throws ApiError NEXT_KEY_TOO_YOUNG
    */
@@ -150,7 +156,7 @@ export function createApplicationKeys(deps: Dependencies): ApplicationKeys {
         issued_at: Math.floor(clock.now().getTime() / 1000),
         serial: serialOf(rows),
         keys: rows.filter(({ state }) => state !== 'retired').map(toStated),
-        retired: rows.filter(({ state }) => state === 'retired').map(({ kid }) => kid),
+        retired: lastRetired(rows).map(({ kid }) => kid),
       };
       const newestFirst = [...rows].reverse();
       const signing = newestFirst.filter(({ state }) => state === 'signing');
@@ -171,6 +177,7 @@ export function createApplicationKeys(deps: Dependencies): ApplicationKeys {
       await store.updateKey(trx, signing.kid, { state: 'previous' });
       await store.updateKey(trx, next.kid, { state: 'signing', signing_since: clock.now() });
       await store.insertKeys(trx, [newRow(appId, 'next')]);
+      for (const { kid } of surplusOf(rows)) await store.updateKey(trx, kid, retirement(clock.now()));
       return (await store.listKeys(trx, appId)).map(toKey);
     },
 
@@ -178,14 +185,17 @@ export function createApplicationKeys(deps: Dependencies): ApplicationKeys {
       const row = (await rowsOf(trx, appId)).find((each) => each.kid === kid);
       if (!row || row.state === 'retired') throw new ApiError('APPLICATION_KEY_NOT_FOUND');
       if (row.state === 'signing') throw new ApiError('APPLICATION_KEY_IN_USE');
-      const retired = { state: 'retired', private_key_sealed: null, retired_at: clock.now() } as const;
-      await store.updateKey(trx, kid, retired);
+      await store.updateKey(trx, kid, retirement(clock.now()));
       if (row.state === 'next') await store.insertKeys(trx, [newRow(appId, 'next')]);
       return (await store.listKeys(trx, appId)).map(toKey);
     },
 
     reseal: store.createKeyResealer(knex, keyring),
   };
+}
+
+function retirement(now: Date) {
+  return { state: 'retired', private_key_sealed: null, retired_at: now } as const;
 }
 
 function toKey(row: store.ApplicationKeyRow): ApplicationKey {

@@ -19,6 +19,8 @@ export type { SignableRequest, SignatureVersion } from './signed-text.ts';
 
 /** How far a client's clock may differ, in either direction. */
 export const SKEW_MS = 300_000;
+/** How far the clocks of two nodes may differ. */
+const CLOCKS_DIFFER_MS = 60_000;
 const CLEARED_AT_ONCE = 1000;
 const DAY_MS = 86_400_000;
 
@@ -64,7 +66,7 @@ export interface Signatures {
    * The signer of responses to an unsigned request. If the application binds responses, they are signed with
    * version 2 even if the request names another one: an unbound signature could be replayed as the response
    * to another request.
-   * @param trust of the request; the signature of a device counts as one
+   * @param trust of the request; the signature of a device counts as one if programs need not know the secret
    * @throws ApiError INVALID_APP_CREDENTIALS, CLIENT_TRUST_REQUIRED; SIGNATURE_REQUIRED if the application requires
    *   signatures
    */
@@ -112,7 +114,7 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
     async spendOfDevice(deviceId, nonce) {
       const now = clock.now();
       // Later, its time of creation is out of range.
-      const expiresAt = new Date(now.getTime() + 2 * SKEW_MS);
+      const expiresAt = new Date(now.getTime() + 2 * SKEW_MS + CLOCKS_DIFFER_MS);
       const digest = hash('sha256', `${deviceId}\0${nonce}`, 'buffer');
       if (!(await insertNonce(knex, digest, expiresAt, now))) throw new ApiError('NONCE_REUSED');
     },
@@ -120,8 +122,10 @@ export function createSignatures({ knex, applications, clock, nonceDays }: Depen
     async signerOf(appId, request, trust) {
       const { application, secret } = await applications.withSecret(appId);
       assertTrusted(application.requireClientTrust, trust, 'device');
-      if (application.requireSignatures && !trust?.device) throw new ApiError('SIGNATURE_REQUIRED');
-      const version = application.bindResponses ? 2 : (request.version ?? 1);
+      const isOfDevice = application.secretlessClients && trust?.device !== undefined;
+      if (application.requireSignatures && !isOfDevice) throw new ApiError('SIGNATURE_REQUIRED');
+      // Anyone can register a device: its response must not pass as that to a program with the secret.
+      const version = application.bindResponses || trust?.device ? 2 : (request.version ?? 1);
       return toSigner(application, secret, digested(request), version);
     },
 

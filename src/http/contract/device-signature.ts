@@ -84,7 +84,7 @@ async function readTrust(
   if (!device || device.deviceId !== deviceId) {
     throw new ApiError('DEVICE_SIGNATURE_INVALID', { detail: 'The device is not registered.' });
   }
-  const { created, base, signature } = readSignature(request, deviceId, bytes);
+  const { created, base, signature } = readSignature(request, deviceId);
   if (!device.hasSigned(base, signature)) throw new ApiError('DEVICE_SIGNATURE_INVALID');
   if (Math.abs(created - now.getTime() / 1000) > SKEW_S) {
     throw new ApiError('TIMESTAMP_OUT_OF_RANGE', { members: { server_time: now.toISOString() } });
@@ -108,12 +108,11 @@ export function createTrustReader(services: Services, now: () => Date) {
 }
 
 /** @throws ApiError DEVICE_SIGNATURE_INVALID unless the signature covers exactly what it must */
-function readSignature(request: IncomingMessage, deviceId: string, bytes: Uint8Array) {
-  const { 'signature-input': input, signature: sent, 'content-digest': digest } = request.headers;
+function readSignature(request: IncomingMessage, deviceId: string) {
+  const { 'signature-input': input, signature: sent } = request.headers;
   const created = CREATED.exec(String(input))?.[1];
   const signature = SIGNATURE.exec(String(sent))?.[1];
-  const lacksDigest = bytes.length > 0 && digest === undefined;
-  if (created === undefined || signature === undefined || lacksDigest) {
+  if (created === undefined || signature === undefined) {
     throw new ApiError('DEVICE_SIGNATURE_INVALID');
   }
   const components = requestComponents(request, HEADERS).map(
@@ -131,10 +130,11 @@ function readSignature(request: IncomingMessage, deviceId: string, bytes: Uint8A
   };
 }
 
-/** Whether a request has no `Content-Digest`, or that of its body. */
+/** Whether a request has the `Content-Digest` of its body, which one without a body may leave out. */
 function isDigestOf({ headers }: IncomingMessage, bytes: Uint8Array): boolean {
   const digest = headers['content-digest'];
-  return digest === undefined || digest === `sha-256=:${hash('sha256', bytes, 'base64')}:`;
+  if (digest === undefined) return bytes.length === 0;
+  return digest === `sha-256=:${hash('sha256', bytes, 'base64')}:`;
 }
 
 function otherApplication(): ApiError {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import type { Services } from '../../services.ts';
 import {
@@ -11,9 +12,19 @@ import {
 import type { HttpResponse } from '../transport/response.ts';
 
 /** Headers of a response that its signature covers if it has them, in this order. */
-const COVERED = ['content-digest', 'repr-digest', 'content-range', 'content-type', 'etag', 'retry-after'];
+const COVERED = [
+  'content-digest',
+  'repr-digest',
+  'content-range',
+  'content-type',
+  'etag',
+  'retry-after',
+  'idempotency-replayed',
+];
 /** Headers of the request that it covers if the request has them. */
-const COVERED_OF_REQUEST = ['content-digest', 'latchkey-nonce', 'latchkey-device'];
+const COVERED_OF_REQUEST = ['content-digest', 'latchkey-nonce', 'latchkey-device', 'idempotency-key'];
+/** How long the response of a service that may have lost its database waits for the key. */
+const FOUND_WITHIN_MS = 300;
 
 interface Dependencies {
   readonly applicationKeys: Pick<Services['applicationKeys'], 'signerOf' | 'lastSignerOf'>;
@@ -28,8 +39,10 @@ interface Dependencies {
 export function createResponseSigner({ applicationKeys, clock }: Dependencies) {
   /** Without a database, a response is signed with the key that has last signed on this node. */
   async function signerOf(appId: string, status: number) {
-    const last = status >= 500 ? applicationKeys.lastSignerOf(appId) : undefined;
-    return last ?? applicationKeys.signerOf(appId).catch(() => applicationKeys.lastSignerOf(appId));
+    const last = applicationKeys.lastSignerOf(appId);
+    const found = applicationKeys.signerOf(appId).catch(() => last);
+    if (status < 500) return found;
+    return Promise.race([found, delay(FOUND_WITHIN_MS, last, { ref: false })]);
   }
 
   return async (request: IncomingMessage, response: HttpResponse): Promise<HttpResponse> => {

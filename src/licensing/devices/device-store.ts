@@ -11,12 +11,12 @@ export interface DeviceRow {
   readonly last_login_at: Date | null;
 }
 
-/** Inserts a device, or changes the machine of one that exists. */
+/** Inserts a device, or registers one that exists again. */
 export async function upsertDevice(db: Knex, row: Omit<DeviceRow, 'last_login_at'>): Promise<void> {
   await db<DeviceRow>('devices')
     .insert({ ...row, last_login_at: null })
     .onConflict(['app_id', 'device_id'])
-    .merge(['hwid_digest']);
+    .merge(['hwid_digest', 'created_at']);
 }
 
 /** Records a login on a device. */
@@ -61,10 +61,11 @@ export async function clearUnusedDevices(
   createdBefore: Date,
   limit: number,
 ): Promise<number> {
-  const some = db('devices')
-    .where('last_login_at', '<', lastLoginBefore)
-    .orWhere((never) => never.whereNull('last_login_at').where('created_at', '<', createdBefore))
-    .limit(limit)
-    .select('app_id', 'device_id');
-  return db('devices').whereIn(['app_id', 'device_id'], some).delete();
+  // Checked twice, because a device may log in while the delete waits for its row.
+  const isUnused = (devices: Knex.QueryBuilder) =>
+    devices
+      .where('created_at', '<', createdBefore)
+      .where((login) => login.whereNull('last_login_at').orWhere('last_login_at', '<', lastLoginBefore));
+  const some = isUnused(db('devices')).limit(limit).select('app_id', 'device_id');
+  return isUnused(db('devices').whereIn(['app_id', 'device_id'], some)).delete();
 }

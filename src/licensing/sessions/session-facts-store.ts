@@ -23,6 +23,7 @@ export interface SessionFacts extends Pause {
   readonly requireSubscription: boolean;
   readonly requireSignatures: boolean;
   readonly requireClientTrust: boolean;
+  readonly secretlessClients: boolean;
   readonly blockVpn: boolean;
   readonly vpnFailClosed: boolean;
   readonly hasClientBans: boolean;
@@ -40,6 +41,7 @@ const SWITCHES = [
   'vpn_fail_closed',
   'has_client_bans',
   'require_client_trust',
+  'secretless_clients',
 ] as const;
 
 /**
@@ -164,6 +166,9 @@ class RowFacts implements SessionFacts {
   }
   get requireClientTrust() {
     return this.#isOn('require_client_trust');
+  }
+  get secretlessClients() {
+    return this.#isOn('secretless_clients');
   }
   get blockVpn() {
     return this.#isOn('block_vpn');

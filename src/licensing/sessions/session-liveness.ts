@@ -56,7 +56,8 @@ function assertProven(facts: SessionFacts, { signed, trust }: Proof): void {
   // The key of the other application would vouch for this session.
   if (trust !== undefined && trust.appId !== facts.appId) throw new ApiError('SESSION_INVALID');
   assertTrusted(facts.requireClientTrust, trust, 'device');
-  if (!signed && !trust?.device && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
+  const isSigned = signed || (facts.secretlessClients && trust?.device !== undefined);
+  if (!isSigned && facts.requireSignatures) throw new ApiError('SIGNATURE_REQUIRED');
   if (facts.deviceId !== null) assertDevice(facts.deviceId, trust);
 }
 

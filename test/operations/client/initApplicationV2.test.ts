@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newApp } from '../../support/fixtures.ts';
 import { startTestService } from '../../support/service.ts';
-import { newTrustedClient } from '../../support/trusted-client.ts';
+import { newTrustedClient, trustedHeaders } from '../../support/trusted-client.ts';
 import { expectError, expectFaults } from '../support/errors.ts';
 
 const { api, clock } = await startTestService();
@@ -70,8 +70,10 @@ test('CLIENT_TRUST_REQUIRED unless the request requests a signed response', asyn
   const client = await newTrustedClient(api, app, () => clock.now());
   await patch({ require_client_trust: true });
   expectError(await init({ app_id }), 426, 'CLIENT_TRUST_REQUIRED');
-  const headers = { 'latchkey-app': app_id, 'latchkey-nonce': 'x'.repeat(16) };
-  const { status } = await api.post('/api/v2/client/init', { app_id }, { headers });
+  const path = '/api/v2/client/init';
+  const body = JSON.stringify({ app_id });
+  const headers = trustedHeaders(app_id, { method: 'POST', path }, body, undefined, { at: clock.now() });
+  const { status } = await api.post(path, body, { headers });
   expect(status).toBe(200);
   expect((await client.call('POST', '/api/v2/client/init', { app_id })).status).toBe(200);
 });
