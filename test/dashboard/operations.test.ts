@@ -37,6 +37,9 @@ const built = readdirSync(FOLDER)
 const WITHOUT_PAGE: Readonly<Record<string, string>> = {
   createLicensesAsCsv: 'the page saves the keys that it shows as CSV',
   deleteUnusedLicenses: 'deleteLicenses does it for the list of unused keys, with a preview and progress',
+  listApplicationSigningKeys: 'builds of programs read the keys that they pin with an API token',
+  rotateApplicationSigningKeys: 'a rotation belongs to the release of a program, and runs with an API token',
+  retireApplicationSigningKey: 'the same as a rotation',
   streamEvents: 'streamAccountEvents brings the events of all applications in one stream',
   loginDeveloper: 'it returns a token; the page starts a browser session',
   requestPasswordReset: 'the page /account/password of the service does it, for those who are not signed in',
