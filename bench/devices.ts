@@ -1,4 +1,5 @@
-import { createPrivateKey, createPublicKey, hash, sign, type KeyObject } from 'node:crypto';
+import { hash, sign, type KeyObject } from 'node:crypto';
+import { newKeyPair, readPrivateKey } from '../src/accounts/application-keys/ed25519.ts';
 import { MACHINES } from './data.ts';
 
 /** A device with its Ed25519 key, made from its number. */
@@ -8,7 +9,6 @@ export interface Device {
   readonly key: KeyObject;
 }
 
-const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const made = new Map<number, Device>();
 
 /** The device of a session: as many as machines. */
@@ -19,11 +19,9 @@ export function deviceOf(number: number): Device {
 }
 
 function makeDevice(number: number): Device {
-  const der = Buffer.concat([PKCS8, hash('sha256', `device ${number}`, 'buffer')]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const { x } = createPublicKey(key).export({ format: 'jwk' });
-  const thumbprint = hash('sha256', `{"crv":"Ed25519","kty":"OKP","x":"${x}"}`, 'base64url');
-  return { deviceId: `dev_${thumbprint}`, publicKey: Buffer.from(x!, 'base64url'), key };
+  const seed = hash('sha256', `device ${number}`, 'buffer');
+  const { kid, publicKey, privateKey } = newKeyPair({ bytes: () => seed });
+  return { deviceId: `dev_${kid}`, publicKey, key: readPrivateKey(privateKey) };
 }
 
 let nonce = 0;

@@ -44,11 +44,6 @@ export interface ApplicationKeys {
   /** The key that has last signed on this node, for responses without a database. */
   lastSignerOf(appId: string): ApplicationSigner | undefined;
   /**
-   * Signs a JWS in compact form (RFC 7515, EdDSA) with the signing key of an existing application.
-   * @param typ the `typ` of its header
-   */
-  signJws(appId: string, typ: string, payload: object): Promise<string>;
-  /**
    * Statements about the current keys of an existing application: one by the signing key, and one by each previous
    * key, for programs that know no newer one.
    */
@@ -143,11 +138,6 @@ export function createApplicationKeys(deps: Dependencies): ApplicationKeys {
     signerOf,
     list: async (db, appId) => (await rowsOf(db, appId)).map(toKey),
     lastSignerOf: (appId) => lastSigners.get(appId),
-
-    async signJws(appId, typ, payload) {
-      await rowsOf(knex, appId);
-      return toJws((await signerOf(appId))!, typ, payload);
-    },
 
     async statements(appId) {
       const rows = await rowsOf(knex, appId);

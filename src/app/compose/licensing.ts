@@ -10,6 +10,7 @@ import { createSessions } from '../../licensing/sessions/sessions.ts';
 import { createStatistics } from '../../licensing/statistics/statistics.ts';
 import { createCredentials } from '../../licensing/users/credentials.ts';
 import { createHwidResets } from '../../licensing/users/hwid-resets.ts';
+import { createLoginQueue } from '../../licensing/users/login-queue.ts';
 import { createLogins } from '../../licensing/users/logins.ts';
 import { createRefusedLogins } from '../../licensing/users/refused-logins.ts';
 import { createRenewals } from '../../licensing/users/renewals.ts';
@@ -43,6 +44,8 @@ export function composeLicensing(before: Foundation & Accounts) {
   const known = { ...before, bans, sessions, licenses, devices };
   const users: Users = createUsers(known);
   const credentials = createCredentials(before);
+  // One for both, because it limits the connections that logins and renewals hold together.
+  const loginQueue = createLoginQueue(before.clock);
   const userDirectory = createUserDirectory(known);
   const bulkModeration = createBulkModeration({ ...known, users, userDirectory });
   return {
@@ -51,8 +54,8 @@ export function composeLicensing(before: Foundation & Accounts) {
     sessions,
     licenses,
     users,
-    logins: createLogins({ ...known, credentials }),
-    renewals: createRenewals(known),
+    logins: createLogins({ ...known, credentials, loginQueue }),
+    renewals: createRenewals({ ...known, loginQueue }),
     refusedLogins: createRefusedLogins(before),
     hwidResets: createHwidResets({ ...known, credentials }),
     userDirectory,

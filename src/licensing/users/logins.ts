@@ -15,7 +15,7 @@ import type { Devices } from '../devices/devices.ts';
 import type { PreparedSession, Sessions, TokenForm } from '../sessions/sessions.ts';
 import type { Vpn } from '../../foundation/vpn/vpn.ts';
 import { atAddress, type Credentials } from './credentials.ts';
-import { createLoginQueue } from './login-queue.ts';
+import type { LoginQueue } from './login-queue.ts';
 import { assertSameMachine, assertVisible, isSameMachine, type Origin } from './machines.ts';
 import { assertOpen, createSessionOpening } from './session-opening.ts';
 import * as store from './user-store.ts';
@@ -69,6 +69,7 @@ interface Dependencies {
   readonly events: Events;
   readonly sessions: Sessions;
   readonly devices: Pick<Devices, 'assertMachine' | 'recordLogin'>;
+  readonly loginQueue: LoginQueue;
   readonly passwords: Pick<Passwords, 'assertCapacity'>;
   readonly credentials: Credentials;
   readonly limits: Limits;
@@ -82,8 +83,7 @@ interface Dependencies {
 export function createLogins(deps: Dependencies): Logins {
   const { knex, applications, licenses, events, sessions, devices, passwords, credentials, limits } = deps;
   const { bans, vpn, keys } = deps;
-  const { clock, newId } = deps;
-  const queue = createLoginQueue(clock);
+  const { clock, newId, loginQueue: queue } = deps;
   const opening = createSessionOpening(deps);
   const transaction = (account: string, work: (trx: Knex.Transaction) => Promise<void>) =>
     queue.run(account, () => knex.transaction(work));

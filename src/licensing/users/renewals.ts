@@ -4,7 +4,7 @@ import type { ClientTrust } from '../../foundation/client-trust/client-trust.ts'
 import { ApiError } from '../../foundation/errors/api-error.ts';
 import type { Client } from '../../platform/address.ts';
 import type { PreparedSession, Sessions } from '../sessions/sessions.ts';
-import { createLoginQueue } from './login-queue.ts';
+import type { LoginQueue } from './login-queue.ts';
 import { assertOpen, createSessionOpening } from './session-opening.ts';
 import * as store from './user-store.ts';
 
@@ -27,12 +27,12 @@ type Dependencies = Parameters<typeof createSessionOpening>[0] & {
   readonly knex: Knex;
   readonly applications: Applications;
   readonly sessions: Sessions;
+  readonly loginQueue: LoginQueue;
 };
 
 export function createRenewals(deps: Dependencies): Renewals {
-  const { knex, applications, sessions, clock } = deps;
+  const { knex, applications, sessions, loginQueue: queue } = deps;
   const opening = createSessionOpening(deps);
-  const queue = createLoginQueue(clock);
 
   return {
     async renew({ appId, token, version = null }, client, trust) {
