@@ -124,7 +124,7 @@ export function createSessionLifecycle(deps: Dependencies): SessionLifecycle {
       const sessionDigest = tokenDigest(prepared.sessionId);
       if (deviceId !== null) {
         const { createdAt } = prepared;
-        await store.endExpiredSessionsOfDevice(trx, userId, deviceId, 'replaced', createdAt);
+        await store.endExpiredSessionsOfUsers(trx, [userId], 'replaced', createdAt, deviceId);
       }
       await ends.endSome(trx, appId, replaced.map(digestOf), 'replaced');
       await ends.endSome(trx, appId, surplus.map(digestOf), 'limit');

@@ -93,32 +93,23 @@ export async function endExpiredSession(
     .update({ ended_at: endedAt, end_reason: reason });
 }
 
-/** The same for all expired sessions of users that are bound to devices. */
+/**
+ * The same for all expired sessions of users that are bound to devices.
+ * @param deviceId only those of one device
+ */
 export async function endExpiredSessionsOfUsers(
   trx: Knex.Transaction,
   userIds: readonly string[],
   reason: EndReason,
   endedAt: Date,
+  deviceId?: string,
 ): Promise<void> {
   await trx<SessionRow>('sessions')
     .whereRaw('user_id = any (?::text[])', [[...userIds]])
     .whereNull('ended_at')
-    .whereNotNull('device_id')
-    .where('expires_at', '<=', endedAt)
-    .update({ ended_at: endedAt, end_reason: reason });
-}
-
-/** The same for those of a user on one device. */
-export async function endExpiredSessionsOfDevice(
-  trx: Knex.Transaction,
-  userId: string,
-  deviceId: string,
-  reason: EndReason,
-  endedAt: Date,
-): Promise<void> {
-  await trx<SessionRow>('sessions')
-    .where({ user_id: userId, device_id: deviceId })
-    .whereNull('ended_at')
+    .where((bound) =>
+      deviceId === undefined ? bound.whereNotNull('device_id') : bound.where({ device_id: deviceId }),
+    )
     .where('expires_at', '<=', endedAt)
     .update({ ended_at: endedAt, end_reason: reason });
 }
